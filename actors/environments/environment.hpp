@@ -2,6 +2,7 @@
 // The interface that a user implements to add an environment: Gymnasium's contract for one episode.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -12,6 +13,8 @@
 #include "actors/environments/space.hpp"
 
 namespace troupe {
+
+class canvas;
 
 /// One of the tasks of an environment that has several.
 struct env_task {
@@ -26,6 +29,10 @@ struct env_task {
   bool operator==(const env_task&) const = default;
 };
 
+/// Numbers about an episode beside its return, by name, such as {"keys", 3}: the numbers of the
+/// `info` of Gymnasium's last step.
+using episode_info = std::map<std::string, double>;
+
 /// The properties of an environment that never change.
 struct env_spec {
   std::string id;  ///< The name, such as "CartPole-v1".
@@ -37,6 +44,8 @@ struct env_spec {
   /// The number of levels: level 0 is the easiest, and the last level is the task itself.
   std::size_t levels = 1;
   std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
+  /// The number of pictures a second, one a step, in a video of the environment.
+  double render_fps = 30;
   bool operator==(const env_spec&) const = default;
 };
 
@@ -81,9 +90,9 @@ struct step_result {
   double reward = 0;
   bool terminated = false;
   bool truncated = false;
-  /// Set by the step that ends an episode: whether the episode was a success, for a curriculum.
-  /// With nullopt an episode counts as a success if it terminated, as it does where a goal is
-  /// reached.
+  /// Set by the step that ends an episode: whether the episode was a success, for a curriculum and
+  /// for the column rollout/success_rate. With nullopt an episode counts as a success in a
+  /// curriculum if it terminated, as it does where a goal is reached.
   std::optional<bool> success = std::nullopt;
 };
 
@@ -118,13 +127,37 @@ class environment {
   /// Sets the task, below the number of env_spec::tasks, in the same way.
   virtual void set_task(std::size_t task);
 
+  /// Returns numbers about the episode that the last step has ended. `env.info` chooses those that
+  /// become columns of progress.csv and metrics. Returns none by default.
+  virtual episode_info info() const;
+
+  /// Sets the options, a JSON object, that each reset gets from now on, as the `options` of
+  /// Gymnasium's reset. Throws std::invalid_argument for options that the environment doesn't have;
+  /// the default has none.
+  virtual void set_options(const std::string& json);
+  /// Sets an attribute to a JSON value, as `set_attr` of Stable-Baselines3's VecEnv. Throws
+  /// std::invalid_argument for an attribute that can't be set; the default has none.
+  virtual void set_attr(const std::string& name, const std::string& json);
+
   /// Puts the complete state, including the random generator, into `to` for a checkpoint, and
   /// returns true. The default returns false: the environment can't be saved, so a run begins a new
   /// episode after each of its checkpoints, whether it was interrupted there or not.
   virtual bool save(state_writer& to) const;
   /// Continues from a state that `save` of an equal environment has put. Throws state_error.
   virtual void restore(const state_reader& from);
+
+  /// Draws the current state as a picture on `on`, and returns true. It may be called from the
+  /// first reset on, also when the episode has ended. The default returns false: the environment
+  /// has no picture. `actors/environments/canvas.hpp` has the functions that draw.
+  virtual bool render(canvas& on) const;
 };
+
+namespace detail {
+/// Throw std::invalid_argument for an environment without options of resets, and without
+/// attributes.
+[[noreturn]] void refuse_options(const std::string& id, const std::string& json);
+[[noreturn]] void refuse_attr(const std::string& id, const std::string& name);
+}  // namespace detail
 
 /// Copies `values` into `obs`. Throws wrong_shape, naming both sizes, if they differ.
 void write_obs(std::span<const float> values, std::span<float> obs);

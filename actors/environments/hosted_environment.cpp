@@ -6,6 +6,7 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "runtime/base/error.hpp"
 
 namespace troupe {
 
@@ -29,7 +30,7 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
 env_observation hosted_environment::observe() {
   const bool begins = !obs_;
   if (begins) {
-    auto begun = environments_->reset(std::exchange(seed_, std::nullopt));
+    auto begun = try_reset(std::exchange(seed_, std::nullopt));
     report(begun.failures);
     obs_.emplace(begun.obs.begin(), begun.obs.end());
   }
@@ -117,13 +118,32 @@ void hosted_environment::restore(std::string bytes) {
   failures_ = state.failures;
 }
 
+env_reset hosted_environment::try_reset(std::optional<std::uint64_t> seed) {
+  try {
+    return environments_->reset(seed);
+  } catch (const environment_process_lost& error) {
+    end_with(error);
+  }
+}
+
 env_step hosted_environment::try_step(env_actions actions) {
   try {
     return environments_->step(std::move(actions));
   } catch (const environment_lost&) {
     obs_.reset();
     throw;
+  } catch (const environment_process_lost& error) {
+    end_with(error);
   }
+}
+
+void hosted_environment::end_with(const environment_process_lost& error) {
+  std::vector<env_failure> lost(environments_->size());
+  const auto id = environments_->spec().id;
+  for (std::size_t i = 0; i < lost.size(); ++i)
+    lost[i] = {.index = i, .id = id, .reason = env_failure_reason::lost, .message = error.what()};
+  if (obs_) report(lost);  // without observations no episode was under way
+  throw fatal(error.what());
 }
 
 void hosted_environment::report(const std::vector<env_failure>& failures) const {

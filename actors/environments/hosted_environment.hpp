@@ -71,6 +71,10 @@ class hosted_environment {
 
   /// See vector_environment.
   void set_level(std::size_t level);
+  void set_options(const std::string& json) { environments_->set_options(json); }
+  void set_attr(const std::string& name, const std::string& json) {
+    environments_->set_attr(name, json);
+  }
   /// Deals the list of tasks to `replicas` replicas: the first task goes to replica 0, the second
   /// to replica 1, and so on in turn. This replica keeps its own tasks; see
   /// vector_environment::set_turns.
@@ -87,7 +91,11 @@ class hosted_environment {
   void restore(std::string bytes);
 
  private:
+  env_reset try_reset(std::optional<std::uint64_t> seed);
   env_step try_step(env_actions actions);
+  /// Reports the episodes that were lost with the environments' process, and throws `fatal`, so
+  /// that the service restarts this replica.
+  [[noreturn]] void end_with(const environment_process_lost& error);
   void report(const std::vector<env_failure>& failures) const;
   void require_some_success(const env_step& after);
   void discount(env_step& after);

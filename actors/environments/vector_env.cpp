@@ -19,6 +19,8 @@ std::string_view to_string(env_failure_reason reason) {
       return "nonfinite";
     case env_failure_reason::shape:
       return "shape";
+    case env_failure_reason::lost:
+      return "lost";
   }
   return "unknown";
 }
@@ -28,6 +30,18 @@ void vector_environment::rename(const std::string&) {}
 void vector_environment::set_level(std::size_t) {}
 
 void vector_environment::set_turns(std::vector<std::size_t>) {}
+
+bool vector_environment::render(std::size_t, canvas&) { return false; }
+
+void vector_environment::set_final_canvas(canvas*) {}
+
+void vector_environment::set_options(const std::string& json) {
+  if (json != "{}") detail::refuse_options(spec().id, json);
+}
+
+void vector_environment::set_attr(const std::string& name, const std::string&) {
+  detail::refuse_attr(spec().id, name);
+}
 
 std::optional<std::string> vector_environment::save() { return std::nullopt; }
 
@@ -206,15 +220,27 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
 
 void vector_env_base::end_step(batch_step& batch) { batch.out.obs = std::move(batch.rows).take(); }
 
-void vector_env_base::finish(batch_step& batch, std::size_t i, bool success) {
+void vector_env_base::set_options(const std::string& json) {
+  for (std::size_t i = 0; i < size(); ++i) at(i).set_options(json);
+}
+
+void vector_env_base::set_attr(const std::string& name, const std::string& json) {
+  for (std::size_t i = 0; i < size(); ++i) at(i).set_attr(name, json);
+}
+
+void vector_env_base::finish(batch_step& batch, std::size_t i, const step_result& last) {
+  if (final_canvas_) at(i).render(*final_canvas_);
   const auto obs = batch.rows.row(i);
+  auto info = at(i).info();
+  if (last.success) info["is_success"] = *last.success ? 1 : 0;
   batch.out.finished.push_back({.index = i,
                                 .episode_return = episodes_[i].sum,
                                 .length = episodes_[i].length,
                                 .final_obs = {obs.begin(), obs.end()},
                                 .level = episodes_[i].level,
                                 .task = episodes_[i].task,
-                                .success = success});
+                                .success = last.success.value_or(last.terminated),
+                                .info = std::move(info)});
   begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
 }
 
@@ -247,6 +273,8 @@ void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> 
 bool vector_env_base::try_replace(std::size_t i, obs_rows& rows, failure_list& failures) {
   try {
     replace(i);
+  } catch (const environment_process_lost&) {
+    throw;
   } catch (...) {
     auto [reason, message] = reason_of_exception();
     failures.push_back(failure_of(i, reason, "making it anew: " + message, true));
@@ -261,6 +289,8 @@ bool vector_env_base::try_reset(std::size_t i, std::optional<std::uint64_t> seed
   try {
     tell_choice(i);
     at(i).reset(seed, rows.row(i));
+  } catch (const environment_process_lost&) {
+    throw;
   } catch (...) {
     auto [reason, message] = reason_of_exception();
     failures.push_back(failure_of(i, reason, std::move(message), true));

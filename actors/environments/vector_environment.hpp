@@ -27,6 +27,7 @@ enum class env_failure_reason {
   threw,      ///< It threw an exception.
   nonfinite,  ///< Its observation or its reward was NaN or infinite.
   shape,      ///< It wrote fewer or more floats than its observation space has.
+  lost,       ///< The process in which it lived has ended.
 };
 std::string_view to_string(env_failure_reason reason);
 
@@ -51,6 +52,9 @@ struct finished_episode {
   std::size_t level = 0;             ///< The level at which it began, from 0.
   std::size_t task = 0;              ///< The index of its task in env_spec::tasks, from 0.
   bool success = false;              ///< See step_result::success.
+  /// The numbers of environment::info. "is_success" is among them if the environment said whether
+  /// the episode was a success.
+  episode_info info = {};
 };
 
 /// The outcome of an episode, for the curriculum or the scheduler that chooses levels and tasks.
@@ -104,6 +108,13 @@ class environment_lost : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown when the process in which all of the environments live has ended, or was ended because it
+/// didn't answer in time. All episodes under way are lost. A `reset` starts another process.
+class environment_process_lost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The interface of a vector environment: a role whose endpoints are these member functions, except
 /// `step_into`, which writes to an argument.
 class vector_environment {
@@ -139,6 +150,20 @@ class vector_environment {
   /// number of tasks. Throws std::invalid_argument for an empty list and for a task that doesn't
   /// exist. The default does nothing.
   virtual void set_turns(std::vector<std::size_t> turns);
+
+  /// Draws environment i as it is now, like environment::render. The default returns false.
+  virtual bool render(std::size_t i, canvas& on);
+  /// Sets the canvas on which the last picture of every episode is drawn from now on. The step that
+  /// ends an episode begins the next one, so that `render` can't show it any more. The canvas is
+  /// borrowed; nullptr draws none. The default does nothing.
+  virtual void set_final_canvas(canvas* on);
+
+  /// Sets the options of all resets from now on; see environment::set_options. The default throws
+  /// std::invalid_argument unless `json` is "{}".
+  virtual void set_options(const std::string& json);
+  /// Sets an attribute of all environments; see environment::set_attr. The default throws
+  /// std::invalid_argument.
+  virtual void set_attr(const std::string& name, const std::string& json);
 
   /// Returns the complete state for a checkpoint, or nullopt if the state can't be saved. The
   /// default returns nullopt.

@@ -19,7 +19,7 @@ const spaces::box& box_of(const space& space, const std::string& id, const char*
 }  // namespace
 
 time_limit::time_limit(std::unique_ptr<environment> inner, std::int64_t max_episode_steps)
-    : inner_(std::move(inner)), max_episode_steps_(max_episode_steps) {
+    : environment_wrapper(std::move(inner)), max_episode_steps_(max_episode_steps) {
   if (max_episode_steps < 1)
     throw std::invalid_argument(fmt::format("{}: expected a time limit of at least 1 step, got {}",
                                             inner_->spec().id, max_episode_steps));
@@ -31,20 +31,10 @@ env_spec time_limit::spec() const {
   return spec;
 }
 
-void time_limit::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
-  inner_->reset(seed, obs);
-}
-
-step_result time_limit::step(action_view action, std::span<float> obs) {
-  return inner_->step(action, obs);
-}
-
-bool time_limit::save(state_writer& to) const { return inner_->save(to); }
-
-void time_limit::restore(const state_reader& from) { inner_->restore(from); }
-
 frame_stack::frame_stack(std::unique_ptr<environment> inner, std::int64_t frames)
-    : inner_(std::move(inner)), spec_(inner_->spec()), width_(spec_.observation_space.flat_size()) {
+    : environment_wrapper(std::move(inner)),
+      spec_(inner_->spec()),
+      width_(spec_.observation_space.flat_size()) {
   if (frames < 1)
     throw std::invalid_argument(
         fmt::format("{}: expected at least 1 frame, got {}", spec_.id, frames));
@@ -97,43 +87,101 @@ void frame_stack::restore(const state_reader& from) {
   stack_ = frames;
 }
 
-rescale_action::rescale_action(std::unique_ptr<environment> inner)
-    : inner_(std::move(inner)), spec_(inner_->spec()) {
-  auto box = box_of(spec_.action_space, spec_.id, "rescale actions");
+action_scaling::action_scaling(const env_spec& of) {
+  const auto& box = box_of(of.action_space, of.id, "rescale actions");
   low_ = box.low;
   high_ = box.high;
   const auto is_finite = [](float bound) { return std::isfinite(bound); };
-  if (!std::all_of(low_.begin(), low_.end(), is_finite) ||
-      !std::all_of(high_.begin(), high_.end(), is_finite))
+  if (!std::ranges::all_of(low_, is_finite) || !std::ranges::all_of(high_, is_finite))
     throw std::invalid_argument(fmt::format("{}: expected finite bounds to rescale actions, got {}",
-                                            spec_.id, to_string(spec_.action_space)));
-  stretched_.resize(low_.size());
-  std::fill(box.low.begin(), box.low.end(), -1.0F);
-  std::fill(box.high.begin(), box.high.end(), 1.0F);
-  spec_.action_space = std::move(box);
+                                            of.id, to_string(of.action_space)));
 }
 
-void rescale_action::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
-  inner_->reset(seed, obs);
+env_spec action_scaling::scaled(env_spec spec) {
+  auto box = box_of(spec.action_space, spec.id, "rescale actions");
+  std::ranges::fill(box.low, -1.0F);
+  std::ranges::fill(box.high, 1.0F);
+  spec.action_space = std::move(box);
+  return spec;
 }
+
+void action_scaling::write(std::span<const float> given, std::span<float> to) const {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const float share = (given[i] + 1) / 2;
+    to[i] = std::clamp(low_[i] + share * (high_[i] - low_[i]), low_[i], high_[i]);
+  }
+}
+
+rescale_action::rescale_action(std::unique_ptr<environment> inner)
+    : environment_wrapper(std::move(inner)),
+      scaling_(inner_->spec()),
+      spec_(action_scaling::scaled(inner_->spec())),
+      stretched_(scaling_.size()) {}
 
 step_result rescale_action::step(action_view action, std::span<float> obs) {
-  const auto given = action.continuous();
-  for (std::size_t i = 0; i < stretched_.size(); ++i) {
-    const float share = (given[i] + 1) / 2;
-    stretched_[i] = std::clamp(low_[i] + share * (high_[i] - low_[i]), low_[i], high_[i]);
-  }
+  scaling_.write(action.continuous(), stretched_);
   return inner_->step(action_view(std::span<const float>(stretched_)), obs);
 }
 
-bool rescale_action::save(state_writer& to) const { return inner_->save(to); }
+scale_reward::scale_reward(std::unique_ptr<environment> inner, double factor,
+                           std::optional<double> clip)
+    : environment_wrapper(std::move(inner)), factor_(factor), clip_(clip) {
+  if (!std::isfinite(factor))
+    throw std::invalid_argument(
+        fmt::format("{}: expected a finite factor of rewards, got {}", inner_->spec().id, factor));
+  if (clip && !(*clip > 0))
+    throw std::invalid_argument(fmt::format(
+        "{}: expected to clip rewards to +-c with c > 0, got {}", inner_->spec().id, *clip));
+}
 
-void rescale_action::restore(const state_reader& from) { inner_->restore(from); }
+step_result scale_reward::step(action_view action, std::span<float> obs) {
+  auto result = inner_->step(action, obs);
+  result.reward *= factor_;
+  // NaN stays NaN, so that the caller finds it.
+  if (clip_ && std::isfinite(result.reward))
+    result.reward = std::clamp(result.reward, -*clip_, *clip_);
+  return result;
+}
+
+shape_reward::shape_reward(std::unique_ptr<environment> inner, potential of, double gamma)
+    : environment_wrapper(std::move(inner)), potential_(std::move(of)), gamma_(gamma) {
+  if (!potential_)
+    throw std::invalid_argument(inner_->spec().id + ": expected a potential to shape rewards");
+}
+
+void shape_reward::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
+  inner_->reset(seed, obs);
+  now_ = potential_(obs);
+}
+
+step_result shape_reward::step(action_view action, std::span<float> obs) {
+  auto result = inner_->step(action, obs);
+  const double next = result.terminated ? 0 : potential_(obs);
+  result.reward += gamma_ * next - now_;
+  now_ = next;
+  return result;
+}
+
+bool shape_reward::save(state_writer& to) const {
+  state_writer inner;
+  if (!inner_->save(inner)) return false;
+  to.put("inner", inner.bytes());
+  to.put("potential", now_);
+  return true;
+}
+
+void shape_reward::restore(const state_reader& from) {
+  inner_->restore(state_reader(from.get<std::string>("inner")));
+  now_ = from.get<double>("potential");
+}
 
 std::unique_ptr<environment> wrapped(std::unique_ptr<environment> inner,
                                      const wrapper_options& options) {
   if (options.max_episode_steps)
     inner = std::make_unique<time_limit>(std::move(inner), *options.max_episode_steps);
+  if (options.reward_scale != 1 || options.reward_clip)
+    inner =
+        std::make_unique<scale_reward>(std::move(inner), options.reward_scale, options.reward_clip);
   if (options.frames != 1) inner = std::make_unique<frame_stack>(std::move(inner), options.frames);
   if (options.rescale_actions) inner = std::make_unique<rescale_action>(std::move(inner));
   return inner;

@@ -7,37 +7,59 @@
 // trainer, brings observations and rewards to one scale.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "actors/environments/environment.hpp"
 
 namespace troupe {
 
+/// A wrapper that changes nothing. Wrappers derive from it and override what they change.
+class environment_wrapper : public environment {
+ public:
+  explicit environment_wrapper(std::unique_ptr<environment> inner) : inner_(std::move(inner)) {}
+
+  env_spec spec() const override { return inner_->spec(); }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    inner_->reset(seed, obs);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    return inner_->step(action, obs);
+  }
+  void set_level(std::size_t level) override { inner_->set_level(level); }
+  void set_task(std::size_t task) override { inner_->set_task(task); }
+  episode_info info() const override { return inner_->info(); }
+  void set_options(const std::string& json) override { inner_->set_options(json); }
+  void set_attr(const std::string& name, const std::string& json) override {
+    inner_->set_attr(name, json);
+  }
+  bool save(state_writer& to) const override { return inner_->save(to); }
+  void restore(const state_reader& from) override { inner_->restore(from); }
+  bool render(canvas& on) const override { return inner_->render(on); }
+
+ protected:
+  std::unique_ptr<environment> inner_;
+};
+
 /// Replaces the time limit in the spec. The vector environment applies that limit.
-class time_limit final : public environment {
+class time_limit final : public environment_wrapper {
  public:
   /// Throws std::invalid_argument for a limit below 1 step.
   time_limit(std::unique_ptr<environment> inner, std::int64_t max_episode_steps);
 
   env_spec spec() const override;
-  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
-  step_result step(action_view action, std::span<float> obs) override;
-  void set_level(std::size_t level) override { inner_->set_level(level); }
-  void set_task(std::size_t task) override { inner_->set_task(task); }
-  bool save(state_writer& to) const override;
-  void restore(const state_reader& from) override;
 
  private:
-  std::unique_ptr<environment> inner_;
   std::int64_t max_episode_steps_;
 };
 
 /// Shows the last K observations at once, the oldest first. A reset fills all K with the first
 /// observation, as Gymnasium's FrameStackObservation does. An observation of shape [...] becomes
 /// [K, ...].
-class frame_stack final : public environment {
+class frame_stack final : public environment_wrapper {
  public:
   /// Throws std::invalid_argument for K < 1, and for an observation space that is no box.
   frame_stack(std::unique_ptr<environment> inner, std::int64_t frames);
@@ -45,48 +67,96 @@ class frame_stack final : public environment {
   env_spec spec() const override { return spec_; }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
-  void set_level(std::size_t level) override { inner_->set_level(level); }
-  void set_task(std::size_t task) override { inner_->set_task(task); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
  private:
-  std::unique_ptr<environment> inner_;
   env_spec spec_;
   std::size_t width_;         // D, the number of floats in one observation
   std::vector<float> stack_;  // [K, D]
 };
 
+/// The scaling of box actions from [-1, 1] to bounds.
+class action_scaling {
+ public:
+  /// Throws std::invalid_argument for an action space that is no box, or has a bound that is not
+  /// finite.
+  explicit action_scaling(const env_spec& of);
+
+  /// Returns the spec with the bounds -1 and 1.
+  static env_spec scaled(env_spec spec);
+  /// Writes the action [A] for `given`, [A] within -1 and 1.
+  void write(std::span<const float> given, std::span<float> to) const;
+  std::size_t size() const { return low_.size(); }  ///< A
+
+ private:
+  std::vector<float> low_, high_;  // [A]
+};
+
 /// Takes box actions in [-1, 1] and scales them to the bounds, as Gymnasium's RescaleAction does.
 /// It is meant for policies whose outputs have that range.
-class rescale_action final : public environment {
+class rescale_action final : public environment_wrapper {
  public:
   /// Throws std::invalid_argument for an action space that is no box, or has a bound that is not
   /// finite.
   explicit rescale_action(std::unique_ptr<environment> inner);
 
   env_spec spec() const override { return spec_; }
+  step_result step(action_view action, std::span<float> obs) override;
+
+ private:
+  action_scaling scaling_;
+  env_spec spec_;
+  std::vector<float> stretched_;  // [A]
+};
+
+/// Multiplies rewards by a factor and then clips them, as Gymnasium's TransformReward and
+/// ClipReward do. Returns of episodes are those of the changed rewards.
+class scale_reward final : public environment_wrapper {
+ public:
+  /// `clip`: rewards are clipped to -clip .. clip; nullopt does not clip. Throws
+  /// std::invalid_argument for a factor that is not finite and for a clip that is not > 0.
+  scale_reward(std::unique_ptr<environment> inner, double factor, std::optional<double> clip);
+
+  step_result step(action_view action, std::span<float> obs) override;
+
+ private:
+  double factor_;
+  std::optional<double> clip_;
+};
+
+/// Adds gamma * potential(next) - potential(now) to each reward, where the potential of a terminal
+/// state is 0, which leaves the optimal policies as they are: Ng, Harada and Russell 1999, "Policy
+/// invariance under reward transformations", equation 2.
+class shape_reward final : public environment_wrapper {
+ public:
+  /// The potential of a state, from its observation [D].
+  using potential = std::function<double(std::span<const float> obs)>;
+
+  /// `gamma`: the discount factor of the algorithm.
+  shape_reward(std::unique_ptr<environment> inner, potential of, double gamma);
+
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
-  void set_level(std::size_t level) override { inner_->set_level(level); }
-  void set_task(std::size_t task) override { inner_->set_task(task); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
  private:
-  std::unique_ptr<environment> inner_;
-  env_spec spec_;
-  std::vector<float> low_, high_;  // [A] the bounds of the inner environment
-  std::vector<float> stretched_;   // [A]
+  potential potential_;
+  double gamma_;
+  double now_ = 0;  // the potential of the present state
 };
 
-/// The choice of wrappers. They are applied in this order from the inside: time limit, frames,
-/// actions.
+/// The choice of wrappers. They are applied in this order from the inside: time limit, rewards,
+/// frames, actions.
 struct wrapper_options {
   /// The time limit in steps; nullopt keeps the environment's own.
   std::optional<std::int64_t> max_episode_steps = std::nullopt;
   std::int64_t frames = 1;       ///< The number of stacked observations; >= 1.
   bool rescale_actions = false;  ///< Whether to use rescale_action.
+  double reward_scale = 1;       ///< The factor of rewards.
+  /// Rewards are clipped to -reward_clip .. reward_clip; nullopt does not clip.
+  std::optional<double> reward_clip = std::nullopt;
   bool operator==(const wrapper_options&) const = default;
 };
 

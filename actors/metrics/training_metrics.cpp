@@ -47,7 +47,7 @@ late<metric_gauge> late_gauge(metrics_registry& r, const char* name, const char*
 const std::vector<double> seconds_of_updates = {.001, .0025, .005, .01, .025, .05, .1,
                                                 .25,  .5,    1,    2.5, 5,    10,  60};
 
-constexpr std::array<const char*, 3> failure_reasons = {"threw", "nonfinite", "shape"};
+constexpr std::array<const char*, 4> failure_reasons = {"threw", "nonfinite", "shape", "lost"};
 
 }  // namespace
 

@@ -29,7 +29,7 @@ class training_metrics {
 
   void env_stepped(std::int64_t steps) const;
   void episode_ended(double episode_return, std::int64_t length, bool truncated) const;
-  /// Counts a dropped episode. `reason` is one of threw, nonfinite, shape.
+  /// Counts a dropped episode. `reason` is one of threw, nonfinite, shape, lost.
   void env_failed(std::string_view reason) const;
 
   /// Counts an episode of a loop that ended with an error and is generated again.

@@ -1,11 +1,13 @@
 #include "actors/recorder/episode_history.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace troupe {
 
-void episode_history::add(double step, double episode_return, double length) {
-  last_.push_back({episode_return, length});
+void episode_history::add(double step, double episode_return, double length,
+                          std::map<std::string, double> info) {
+  last_.push_back({episode_return, length, std::move(info)});
   if (last_.size() > window_) last_.erase(last_.begin());
   if (count_++ % stride_ != 0) return;
   episodes_.push_back({step, episode_return});
@@ -25,6 +27,20 @@ double episode_history::mean(double entry::* field) const {
 double episode_history::mean_return() const { return mean(&entry::episode_return); }
 
 double episode_history::mean_length() const { return mean(&entry::length); }
+
+std::map<std::string, double> episode_history::mean_info() const {
+  std::map<std::string, std::pair<double, double>> sums;  // the sum and the number of episodes
+  for (const auto& episode : last_) {
+    for (const auto& [name, value] : episode.info) {
+      auto& [sum, count] = sums[name];
+      sum += value;
+      ++count;
+    }
+  }
+  std::map<std::string, double> means;
+  for (const auto& [name, of] : sums) means[name] = of.first / of.second;
+  return means;
+}
 
 void episode_history::drop_every_second() {
   const auto kept = (episodes_.size() + 1) / 2;

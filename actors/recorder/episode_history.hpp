@@ -2,6 +2,8 @@
 // The episodes of a run in bounded memory, for the recorder.
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -18,8 +20,10 @@ class episode_history {
   explicit episode_history(std::size_t window = 100, std::size_t points_max = 20000)
       : window_(window), points_max_(points_max) {}
 
-  /// `step` is the number of environment steps at the episode's end.
-  void add(double step, double episode_return, double length);
+  /// `step` is the number of environment steps at the episode's end, `info` are numbers of the
+  /// episode by name.
+  void add(double step, double episode_return, double length,
+           std::map<std::string, double> info = {});
 
   bool empty() const { return last_.empty(); }
   std::int64_t count() const { return count_; }
@@ -29,6 +33,8 @@ class episode_history {
   /// none.
   double mean_return() const;
   double mean_length() const;
+  /// The mean of each number over those of the last `window` episodes that have it.
+  std::map<std::string, double> mean_info() const;
 
   const std::vector<curve_point>& episodes() const { return episodes_; }
   /// The mean return at each of the kept episodes, over all episodes of its window.
@@ -42,6 +48,7 @@ class episode_history {
   struct entry {
     double episode_return;
     double length;
+    std::map<std::string, double> info;
   };
 
   double mean(double entry::* field) const;

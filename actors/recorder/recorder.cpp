@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
@@ -18,6 +19,7 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::duration<double> board_interval{1};
+constexpr std::string_view success = "is_success";  // the number that finished_episode::info has
 
 recorder_options with_defaults(recorder_options options) {
   if (!options.now) options.now = [] { return std::chrono::system_clock::now(); };
@@ -127,6 +129,7 @@ void recorder::record(progress_row row) {
   if (!history_.empty()) {
     row.values.try_emplace("rollout/ep_rew_mean", history_.mean_return());
     row.values.try_emplace("rollout/ep_len_mean", history_.mean_length());
+    add_info(row);
   }
   if (seconds > 0)
     row.values.try_emplace("time/fps", std::floor(static_cast<double>(row.step) / seconds));
@@ -143,10 +146,32 @@ void recorder::note(std::string name, double value) {
 }
 
 void recorder::episode(std::int64_t step, double episode_return, std::int64_t length) {
+  episode_with_info(step, episode_return, length, {});
+}
+
+void recorder::episode_with_info(std::int64_t step, double episode_return, std::int64_t length,
+                                 std::map<std::string, double> info) {
   if (!std::isfinite(episode_return)) return;
-  history_.add(static_cast<double>(step), episode_return, static_cast<double>(length));
+  std::erase_if(info, [this](const auto& number) {
+    return !std::isfinite(number.second) || !is_recorded(number.first);
+  });
+  history_.add(static_cast<double>(step), episode_return, static_cast<double>(length),
+               std::move(info));
   curve_is_old_ = true;
   show_progress(step);
+}
+
+bool recorder::is_recorded(const std::string& info) const {
+  return info == success || std::ranges::find(options_.info, info) != options_.info.end();
+}
+
+/// Adds the means of the episodes' numbers to a row, and shows them as metrics.
+void recorder::add_info(progress_row& row) const {
+  for (const auto& [name, mean] : history_.mean_info()) {
+    const auto column = name == success ? "rollout/success_rate" : "rollout/ep_" + name + "_mean";
+    row.values.try_emplace(column, mean);
+    if (options_.noted) options_.noted(column, mean);
+  }
 }
 
 void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length,

@@ -36,6 +36,9 @@ struct recorder_options {
   /// The return that counts as solved, drawn as a line in the curve.
   std::optional<double> threshold = {};
 
+  /// The numbers of episodes that become columns `rollout/ep_NAME_mean`.
+  std::vector<std::string> info = {};
+
   bool table = false;            ///< Prints each row as a table on stdout.
   bool table_to_stderr = false;  ///< Prints the table on stderr instead.
   bool progress_bar = false;     ///< Shows a progress bar on stderr.
@@ -80,8 +83,9 @@ class recorder {
   std::string directory() { return run_.directory.path().string(); }
 
   /// Adds a row to progress.csv, the events and the table. The following values are added if the
-  /// row lacks them: `rollout/ep_rew_mean` and `rollout/ep_len_mean` (over the last 100 episodes),
-  /// `time/fps`, `time/time_elapsed` (seconds) and `time/total_timesteps`.
+  /// row lacks them: `rollout/ep_rew_mean`, `rollout/ep_len_mean`, `rollout/success_rate` and the
+  /// columns of recorder_options::info (over the last 100 episodes), `time/fps`,
+  /// `time/time_elapsed` (seconds) and `time/total_timesteps`.
   void record(progress_row row);
 
   /// Records a value in the column `name`, such as "custom/minutes". It appears in the next row
@@ -97,6 +101,10 @@ class recorder {
   /// Records an episode of training that ended at `step`, with its undiscounted return and its
   /// length in steps. An episode whose return is not finite is ignored.
   void episode(std::int64_t step, double episode_return, std::int64_t length);
+  /// Records an episode with its numbers (environment::info), too. A number that is not finite is
+  /// ignored.
+  void episode_with_info(std::int64_t step, double episode_return, std::int64_t length,
+                         std::map<std::string, double> info);
 
   /// Records an evaluation of the policy at `step` as a point of the curve, and as a row with
   /// `eval/mean_reward`, `eval/std_reward`, `eval/mean_ep_length`, `time/total_timesteps` and the
@@ -122,6 +130,8 @@ class recorder {
 
   void begin();
   void restore();
+  bool is_recorded(const std::string& info) const;
+  void add_info(progress_row& row) const;
   void write_row(const progress_row& row);
   void show_progress(std::int64_t step);
   learning_curve curve() const;

@@ -17,10 +17,12 @@ namespace {
 }
 
 std::string folder_name(std::string name, const std::string& what) {
-  if (name.empty() || name.front() == '.' || name.find('\0') != name.npos)
+  const auto begin = name.find_first_not_of("./");  // "./my_env.so" has its runs in my_env.so_1
+  if (begin == name.npos || name.find('\0') != name.npos)
     throw run_directory_error("expected the " + what + "'s name to name a run directory, got \"" +
                               name + "\"");
-  std::replace(name.begin(), name.end(), '/', '-');
+  name.erase(0, begin);
+  std::ranges::replace_if(name, [](char c) { return c == '/' || c == ':'; }, '-');
   return name;
 }
 

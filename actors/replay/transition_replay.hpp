@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ struct collected_transitions {
     std::int64_t step;
     double episode_return;
     std::int64_t length;
+    std::map<std::string, double> info = {};  ///< Its numbers; see finished_episode::info.
   };
 
   transition_rows rows;

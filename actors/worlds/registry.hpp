@@ -12,6 +12,8 @@
 
 #include "actors/environments/vector_env.hpp"
 #include "actors/environments/wrappers.hpp"
+#include "actors/python/python_options.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -19,6 +21,27 @@ using environment_factory = std::function<std::unique_ptr<environment>()>;
 /// Makes a vector environment of `size` environments.
 using vector_environment_factory =
     std::function<std::unique_ptr<vector_environment>(std::size_t size)>;
+
+/// The choice of an environment, and of what is done with it.
+struct environment_request {
+  /// A registered id, "gymnasium:ID" or "module:Class" for an environment in Python
+  /// (actors/python/python_environment.hpp), or the path of a plug-in (plugin_loader.hpp).
+  std::string id;
+  /// The arguments of the environment, a JSON object: those of gymnasium.make and of the class in
+  /// Python, and those with which a built-in environment is registered.
+  std::string options = "{}";
+  wrapper_options wrappers = {};
+  python_options python = {};  ///< Used for environments in Python only.
+};
+
+/// How a run has to treat an environment.
+struct environment_traits {
+  /// Its calls wait for another process, so its replicas have a thread each.
+  bool blocks = false;
+  /// Why the same seed need not give the same episodes, such as "it runs in Python"; empty if it
+  /// does.
+  std::string not_deterministic = {};
+};
 
 /// Thrown for an id that is not registered. The message names the nearest known environment, in its
 /// nearest version, and lists all known ids.
@@ -35,7 +58,18 @@ void register_vector_environment(std::string id, vector_environment_factory make
 
 namespace detail {
 void register_both(std::string id, vector_environment_factory many, environment_factory one);
+/// `make` reads the arguments and returns a factory.
+void register_with_options(std::string id,
+                           std::function<environment_factory(const std::string& json)> make);
+/// Reads arguments into the struct at `to`. Throws std::invalid_argument that names the option.
+void read_options_into(const struct_kind& schema, const std::string& json, void* to);
+
+template <class Options>
+Options read_options(const std::string& json, Options defaults = {}) {
+  read_options_into(struct_kind_of<Options>(), json, &defaults);
+  return defaults;
 }
+}  // namespace detail
 
 /// Registers a class that has a default constructor. A final class is stepped without virtual
 /// calls.
@@ -47,18 +81,37 @@ void register_environment(std::string id) {
       [] { return std::make_unique<Env>(); });
 }
 
-/// Makes `size` environments registered under `id`; their spec has that id. Throws
-/// unknown_environment, and std::invalid_argument for a size of 0.
-std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size);
-/// Makes `size` environments, each in the given wrappers. Also throws std::invalid_argument where
-/// the wrappers don't fit, and for wrappers around an id that is registered as a vector
-/// environment.
-std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size,
-                                                            const wrapper_options& wrappers);
+/// Registers an environment with arguments. `make` makes one from an `Options`, a struct with a
+/// `describe` function (runtime/config/options_schema.hpp), by which the arguments are checked.
+template <described_options Options>
+void register_environment(std::string id,
+                          std::function<std::unique_ptr<environment>(const Options&)> make) {
+  detail::register_with_options(std::move(id), [make = std::move(make)](const std::string& json) {
+    const auto options = detail::read_options<Options>(json);
+    return environment_factory([make, options] { return make(options); });
+  });
+}
 
-/// Makes one environment in the given wrappers. Throws unknown_environment, and
-/// std::invalid_argument for an id that is registered as a vector environment.
-std::unique_ptr<environment> make_environment(std::string_view id, const wrapper_options& wrappers);
+/// Makes `size` environments; their spec has the id of the request. Throws unknown_environment, and
+/// std::invalid_argument for a size of 0, for arguments that the environment does not have, where
+/// the wrappers don't fit, and for wrappers around an id that is registered as a vector
+/// environment. Python environments throw python_error.
+std::unique_ptr<vector_environment> make_vector_environment(const environment_request& request,
+                                                            std::size_t size);
+std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size);
+
+/// Makes one environment, with the same exceptions. Throws std::invalid_argument for an id that is
+/// registered as a vector environment.
+std::unique_ptr<environment> make_environment(const environment_request& request);
+std::unique_ptr<environment> make_environment(std::string_view id);
+
+/// Returns how a run has to treat the environment of that id. Throws nothing for an id that is not
+/// registered.
+environment_traits traits_of(std::string_view id);
+
+/// True if any program can make the environment: one of Troupe's own, one in Python or one in a
+/// plug-in. False for one that this program has registered.
+bool is_in_every_program(std::string_view id);
 
 /// Returns the registered ids, sorted.
 std::vector<std::string> known_environments();

@@ -162,11 +162,15 @@ void task_environment::restore(const state_reader& from) {
 
 std::unique_ptr<vector_environment> make_task_environments(const std::vector<env_task>& tasks,
                                                            std::size_t size,
-                                                           const wrapper_options& wrappers) {
-  const auto make = [tasks, wrappers] {
-    std::vector<std::unique_ptr<environment>> each;
-    for (const auto& task : tasks) each.push_back(make_environment(task.name, wrappers));
-    return task_environment(tasks, std::move(each));
+                                                           const environment_request& each) {
+  const auto make = [tasks, each] {
+    std::vector<std::unique_ptr<environment>> made;
+    for (const auto& task : tasks) {
+      auto request = each;
+      request.id = task.name;
+      made.push_back(make_environment(request));
+    }
+    return task_environment(tasks, std::move(made));
   };
   return std::make_unique<vector_env<task_environment>>(size, make);
 }

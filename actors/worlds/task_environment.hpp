@@ -8,7 +8,7 @@
 
 #include "actors/environments/environment.hpp"
 #include "actors/environments/vector_environment.hpp"
-#include "actors/environments/wrappers.hpp"
+#include "actors/worlds/registry.hpp"
 
 namespace troupe {
 
@@ -37,6 +37,7 @@ class task_environment final : public environment {
   /// Resets the task's environment. A seed is passed to the environments of all tasks.
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override { return parts_[task_].inner->render(on); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
@@ -59,12 +60,12 @@ class task_environment final : public environment {
   std::int64_t length_ = 0;  ///< The number of steps in the current episode.
 };
 
-/// Makes `size` such environments. The names of the tasks are ids in the registry. Throws
-/// unknown_environment, and std::invalid_argument for the cases above, for a size of 0 and for an
-/// id that is registered as a vector environment.
+/// Makes `size` such environments. The names of the tasks are ids; everything else about their
+/// environments is that of `each`. Throws what make_environment throws, and std::invalid_argument
+/// for the cases above and for a size of 0.
 std::unique_ptr<vector_environment> make_task_environments(const std::vector<env_task>& tasks,
                                                            std::size_t size,
-                                                           const wrapper_options& wrappers);
+                                                           const environment_request& each);
 
 /// Returns the id of an environment with these tasks, such as "CartPole-v1+Acrobot-v1".
 std::string name_of(const std::vector<env_task>& tasks);

@@ -185,7 +185,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
     made.discounted.insert(made.discounted.end(), after.discounted.begin(), after.discounted.end());
     made.steps += count;
     for (const auto& e : after.finished) {
-      made.episodes.push_back({made.steps, e.episode_return, e.length});
+      made.episodes.push_back({made.steps, e.episode_return, e.length, e.info});
       noise_.reset(e.index);
     }
     for (const auto& f : after.failures) noise_.reset(f.index);

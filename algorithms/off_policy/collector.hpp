@@ -53,6 +53,10 @@ class collector {
   void set_turns(std::vector<std::size_t> turns, std::size_t replicas) {
     environments_.set_turns(std::move(turns), replicas);
   }
+  void set_options(const std::string& json) { environments_.set_options(json); }
+  void set_attr(const std::string& name, const std::string& json) {
+    environments_.set_attr(name, json);
+  }
   std::vector<graded_episode> take_graded() { return environments_.take_graded(); }
 
   /// Takes newer weights. Weights that are not newer than those in use are ignored.

@@ -111,7 +111,7 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
                                .seed = in.settings.seed};
   serve_options hosting{.name = "collectors",
                         .replicas = collectors(),
-                        .placement = placement_of(c.env.placement),
+                        .placement = place_of(c.env),
                         .deadline = long_call};
   roles.collectors =
       co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);

@@ -44,7 +44,7 @@ void rollout::add(std::int64_t t, const recycled_vector<float>& before, const ac
       cuts.push_back({t, index});
       final_obs.insert(final_obs.end(), ended.final_obs.begin(), ended.final_obs.end());
     }
-    episodes.push_back({t, ended.episode_return, ended.length, index});
+    episodes.push_back({t, ended.episode_return, ended.length, index, ended.info});
     episode_began_[static_cast<std::size_t>(index)] = t + 1;
   }
   for (const auto& one : after.failures) {

@@ -31,6 +31,7 @@ struct rollout : rollout_columns<rollout_column> {
     double episode_return;
     std::int64_t length;       ///< The number of its steps.
     std::int64_t environment;  ///< Its environment, below B.
+    episode_info info = {};    ///< Its numbers; see finished_episode::info.
   };
   /// The step at which an episode was truncated.
   struct cut {

@@ -1,14 +1,28 @@
 #include "algorithms/run/config.hpp"
 
-#include "actors/worlds/registry.hpp"
+#include <algorithm>
+
+#include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
+#include "algorithms/run/openenv_environments.hpp"
 
 namespace troupe {
 
-wrapper_options env_section::wrappers() const {
-  return {.max_episode_steps = max_episode_steps,
-          .frames = frame_stack,
-          .rescale_actions = rescale_action};
+environment_request env_section::request() const {
+  return {.id = id,
+          .options = options.text,
+          .wrappers = {.max_episode_steps = max_episode_steps,
+                       .frames = frame_stack,
+                       .rescale_actions = rescale_action,
+                       .reward_scale = reward_scale,
+                       .reward_clip = reward_clip},
+          .python = {.interpreter = python,
+                     .wrappers = wrappers,
+                     .info = info,
+                     .start_timeout = start_timeout,
+                     .reset_timeout = reset_timeout,
+                     .step_timeout = step_timeout,
+                     .memory_limit_mb = memory_limit_mb}};
 }
 
 namespace {
@@ -20,29 +34,28 @@ std::vector<env_task> tasks_of(const env_section& env) {
   return tasks;
 }
 
+/// The ids of all environments of the section.
+std::vector<std::string> ids_of(const env_section& env) {
+  if (!env.tasks) return {env.id};
+  std::vector<std::string> ids;
+  for (const auto& task : *env.tasks) ids.push_back(task.id);
+  return ids;
+}
+
+environment_traits traits(const std::string& id) {
+  if (names_openenv(id)) return {.blocks = true, .not_deterministic = "a server plays it"};
+  return traits_of(id);
+}
+
+registered_environments registered(const env_section& env, int count) {
+  return {env.request(), tasks_of(env), static_cast<std::size_t>(count)};
+}
+
 }  // namespace
 
 std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
 
 env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
-
-namespace {
-
-/// A factory of environments. It is a struct and no lambda, because a struct can be sent to another
-/// process.
-struct registered_environments {
-  std::string id;
-  std::vector<env_task> tasks;
-  wrapper_options wrappers;
-  std::size_t count;
-
-  std::unique_ptr<vector_environment> operator()() const {
-    if (!tasks.empty()) return make_task_environments(tasks, count, wrappers);
-    return make_vector_environment(id, count, wrappers);
-  }
-};
-
-}  // namespace
 
 fault_plan fault_plan_of(const std::string& text) {
   return text.empty() ? fault_plan{} : fault_plan::parse(text);
@@ -93,8 +106,31 @@ bool is_placement(const std::string& text) {
 }
 
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return registered_environments{env.id, tasks_of(env), env.wrappers(),
-                                 static_cast<std::size_t>(count)};
+  if (!env.tasks && names_openenv(env.id))
+    return openenv_environments{env.request(), static_cast<std::size_t>(count)};
+  return registered(env, count);
+}
+
+std::string program_of(const env_section& env) {
+  const bool elsewhere = placement_of(env.placement) == placement::process;
+  return elsewhere && !names_openenv(env.id) && environment_host_has(registered(env, 1)) ? environment_host() : "";
+}
+
+bool blocks(const env_section& env) {
+  return std::ranges::any_of(ids_of(env), [](const auto& id) { return traits(id).blocks; });
+}
+
+placement place_of(const env_section& env) {
+  return env.placement == "shared" && blocks(env) ? placement::thread : placement_of(env.placement);
+}
+
+void require_deterministic(const env_section& env) {
+  for (const auto& id : ids_of(env)) {
+    const auto why = traits(id).not_deterministic;
+    if (!why.empty())
+      throw config_error("/deterministic", "expected false with the environment " + id +
+                                               ", whose episodes no seed decides, for " + why);
+  }
 }
 
 void describe(enum_schema<training_mode>& s) {
@@ -149,7 +185,18 @@ void describe(options_schema<cnn_options>& s) {
 }
 
 void describe(options_schema<env_section>& s) {
-  s.field("id", &env_section::id).help("The environment's name; `troupe list` prints all of them.");
+  s.field("id", &env_section::id)
+      .help(
+          "The environment: a name that `troupe list` prints, gymnasium:ID or module:Class for one "
+          "in Python, openenv:URL for a server's, or the path of a plug-in such as ./my_env.so.");
+  s.field("options", &env_section::options)
+      .help(
+          "The arguments of the environment, a JSON object: those of gymnasium.make or of the "
+          "class in Python, and those of built-in environments that have some.");
+  s.field("wrappers", &env_section::wrappers)
+      .items(0, 32)
+      .example("[minigrid.wrappers.FlatObsWrapper]")
+      .help("Wrapper classes of an environment in Python, the innermost first.");
   s.field("n_envs", &env_section::n_envs)
       .also_known_as({"num_envs"})
       .at_least(1)
@@ -186,11 +233,44 @@ void describe(options_schema<env_section>& s) {
       .help(
           "If true, continuous actions are within -1..1 and scaled to the environment's bounds; "
           "actions are clipped to these bounds in any case.");
+  s.field("reward_scale", &env_section::reward_scale)
+      .help("The factor by which rewards are multiplied; returns are those of the result.");
+  s.field("reward_clip", &env_section::reward_clip)
+      .above(0)
+      .help("Rewards are clipped to +- this, after reward_scale; null does not clip.");
+  s.field("info", &env_section::info)
+      .also_known_as({"info_keywords"})
+      .items(0, 64)
+      .example("[is_success,keys]")
+      .help(
+          "The numbers of an episode's last info that become columns rollout/ep_NAME_mean and "
+          "metrics; is_success becomes rollout/success_rate.");
   describe_placement(s, "placement", &env_section::placement)
       .help(
-          "Where the environment replicas run: shared (on the pool), thread (on a thread each), "
+          "Where the environment replicas run: shared (on the pool; a thread each for environments "
+          "in Python), thread (on a thread each), "
           "process (in a child process each) or node:PATTERN (on machines that have joined under "
           "such a name; '*' stands for any text).");
+  s.field("python", &env_section::python)
+      .help(
+          "The Python interpreter of environments in Python; empty means $VIRTUAL_ENV's, else "
+          "python3.");
+  const auto timeout = [&](const char* name, double env_section::* member) -> auto& {
+    return s.field(name, member).above(0).at_most(86'400).unit("seconds");
+  };
+  timeout("start_timeout", &env_section::start_timeout)
+      .help("How long a process of environments in Python may take to import and make them.");
+  timeout("reset_timeout", &env_section::reset_timeout)
+      .help("How long a reset of an environment in Python may take before its process is ended.");
+  timeout("step_timeout", &env_section::step_timeout)
+      .help("How long a step of an environment in Python may take before its process is ended.");
+  s.field("memory_limit_mb", &env_section::memory_limit_mb)
+      .at_least(0)
+      .at_most(1 << 24)
+      .unit("MiB")
+      .help(
+          "The limit of private memory of a process of environments in Python; 0 means none. "
+          "Beyond it Python raises MemoryError.");
   s.field("curriculum", &env_section::curriculum)
       .help(
           "A curriculum over the environment's levels, from the easiest; the next level begins "

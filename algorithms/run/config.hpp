@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "actors/environments/hosted_environment.hpp"
-#include "actors/environments/wrappers.hpp"
 #include "actors/networks/network.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/run/option_rules.hpp"
 #include "algorithms/run/task_sections.hpp"
@@ -31,18 +31,39 @@ struct env_section {
   int replicas = 1;
   bool normalize_obs = false;
   bool normalize_reward = false;
+  json_object options = {};
+  std::vector<std::string> wrappers = {};
   std::optional<std::int64_t> max_episode_steps = {};
   int frame_stack = 1;
   bool rescale_action = false;
+  double reward_scale = 1;
+  std::optional<double> reward_clip = {};
+  std::vector<std::string> info = {};
   std::string placement = "shared";
+  std::string python = {};
+  double start_timeout = 120;
+  double reset_timeout = 60;
+  double step_timeout = 60;
+  std::int64_t memory_limit_mb = 0;
   std::optional<curriculum_section> curriculum = {};
   std::optional<std::vector<task_section>> tasks = {};
   schedule_section schedule = {};
 
   /// The name of the environment: `id`, or the tasks' names together.
   std::string name() const;
-  wrapper_options wrappers() const;
+  /// The request for the environment `id`.
+  environment_request request() const;
 };
+
+/// True if environments of the section wait for another process, such as those in Python.
+bool blocks(const env_section& env);
+
+/// The placement of the replicas of these environments: env.placement, but a thread each instead of
+/// the pool for environments that wait for another process.
+placement place_of(const env_section& env);
+
+/// Throws config_error if a deterministic run can't have these environments.
+void require_deterministic(const env_section& env);
 
 /// Reads "shared", "thread", "process" or "node:PATTERN". Throws std::invalid_argument for any
 /// other text.
@@ -53,6 +74,9 @@ placement placement_of(const std::string& text);
 env_spec spec_of(const env_section& env);
 /// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
+/// The program that hosts such environments alone, for serve_options::program: env-host if it is
+/// there and has them, else this one.
+std::string program_of(const env_section& env);
 
 struct evaluation_section {
   std::int64_t every_steps = 10'000;

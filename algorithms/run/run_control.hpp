@@ -1,12 +1,14 @@
 #pragma once
 // The interface between a run and its on_update callback.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "algorithms/run/action_histogram.hpp"
+#include "runtime/coroutine/task.hpp"
 
 namespace troupe {
 
@@ -45,16 +47,37 @@ class run_control {
   /// models.
   const action_histogram& actions() const { return actions_; }
 
+  /// Sets the options of resets, a JSON object, in all training environments. They hold for every
+  /// episode that begins from now on; evaluations don't have them. A replica that is restarted
+  /// gets them, too. Throws what environment::set_options throws, as a role_error.
+  task<> set_options(std::string json);
+  /// Sets an attribute of all training environments to a JSON value, with the same rules; see
+  /// environment::set_attr.
+  task<> set_attr(std::string name, std::string json);
+
   // ---- For the run and its algorithm only. Callbacks must not call the members below.
 
   /// The state that checkpoints keep.
   struct state {
     /// The rate that set_learning_rate set; nullopt means that the configured rate holds.
     std::optional<double> learning_rate;
-    std::map<std::string, double> values;  ///< Recorded values that have not been written yet.
+    std::map<std::string, double> values;    ///< Recorded values that have not been written yet.
+    std::optional<std::string> env_options;  ///< What set_options set.
+    std::map<std::string, std::string> env_attrs;  ///< What set_attr set, by name.
 
-    bool empty() const { return !learning_rate && values.empty(); }
+    bool empty() const {
+      return !learning_rate && values.empty() && !env_options && env_attrs.empty();
+    }
   };
+  /// Sets options and attributes in all environments.
+  using tell_environments =
+      std::function<task<>(std::optional<std::string> options, std::map<std::string, std::string>)>;
+  /// Says how environments are told their options and attributes, and tells those that a checkpoint
+  /// had.
+  task<> use(tell_environments tell);
+  /// Tells the environments their options and attributes again, since a replica may have been
+  /// restarted.
+  task<> tell();
   /// Returns the state for a checkpoint.
   const state& kept() const { return state_; }
   /// Restores the state of a checkpoint.
@@ -72,6 +95,7 @@ class run_control {
  private:
   state state_;
   double last_learning_rate_ = 0.0;
+  tell_environments tell_;
   action_histogram actions_;
 };
 

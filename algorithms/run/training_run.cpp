@@ -111,6 +111,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
       .total_steps = s.total_steps,
       .labels = s.labels,
       .threshold = algorithm_->threshold(),
+      .info = s.env.info,
       .table = output.table,
       .table_to_stderr = output.table_to_stderr,
       .progress_bar = output.progress_bar,
@@ -186,6 +187,7 @@ task<loops::verdict> training_run::after_update(const run_progress& before, loop
   now = whole_progress(progress, before, now);
   now.steps_of_update = progress.steps - std::exchange(steps_before_update_, progress.steps);
   if (callbacks.on_update) co_await tell_update(now);
+  co_await control.tell();
   co_await end_update(now);
   const bool stop = progress.over() || is_stop_asked();
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;

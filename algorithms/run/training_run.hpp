@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -77,9 +78,13 @@ class training_run {
   }
 
   /// The algorithm calls this once its environments are served or restored. It tells their replicas
-  /// the level or the tasks that they practise (task_selector.hpp); without these it does nothing.
+  /// the level or the tasks that they practise (task_selector.hpp), and the options and attributes
+  /// that callbacks set (run_control.hpp).
   template <class Role>
   task<> practise_on(service<Role> environments, std::size_t replicas) {
+    co_await control.use([environments](auto options, auto attrs) {
+      return tell(environments, std::move(options), std::move(attrs));
+    });
     if (!task_selector_) co_return;
     task_selector_->use(environments, replicas);
     co_await task_selector_->tell();
@@ -170,6 +175,18 @@ class training_run {
   std::set<std::filesystem::path> unwritten;  ///< Files that could not be written.
 
  private:
+  template <class Role>
+  static task<> tell(service<Role> environments, std::optional<std::string> options,
+                     std::map<std::string, std::string> attrs) {
+    if (options) {
+      auto told = co_await environments.template fanout_settled<&Role::set_options>(*options);
+      loops::detail::use_answers(told, [](auto& answer) { answer.value(); });
+    }
+    for (const auto& [name, json] : attrs) {
+      auto told = co_await environments.template fanout_settled<&Role::set_attr>(name, json);
+      loops::detail::use_answers(told, [](auto& answer) { answer.value(); });
+    }
+  }
   serve_options prepared(serve_options options) const;
   held_run hold_directory() const;
   task<> serve_recorder(const checkpoint* from);

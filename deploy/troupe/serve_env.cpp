@@ -39,7 +39,9 @@ openenv_server::environment_maker maker(const serve_env_arguments& arguments) {
   const wrapper_options wrappers{.max_episode_steps = arguments.max_episode_steps,
                                  .frames = arguments.frame_stack,
                                  .rescale_actions = arguments.rescale_action};
-  return [id = arguments.env, wrappers] { return make_vector_environment(id, 1, wrappers); };
+  return [request = environment_request{.id = arguments.env, .wrappers = wrappers}] {
+    return make_vector_environment(request, 1);
+  };
 }
 
 /// Serves the metrics. The server is not ready after the first signal, since it accepts no new

@@ -97,7 +97,7 @@ std::string critic::ask(std::string question) { return question.empty() ? "no" :
 #include "algorithms/program/main.hpp"
 
 std::unique_ptr<troupe::environment> make_climbing() {
-  return std::make_unique<climbing>(troupe::make_environment("MountainCar-v0", {}));
+  return std::make_unique<climbing>(troupe::make_environment("MountainCar-v0"));
 }
 
 int main(int argc, char** argv) {

@@ -10,6 +10,7 @@
 #include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/large_json.hpp"
+#include "runtime/config/yaml_text.hpp"
 
 namespace troupe {
 namespace {
@@ -148,6 +149,21 @@ json read_json_file(const std::filesystem::path& path) {
   return parse_json(detail::read_text_file(path, json_bytes_max), path.string());
 }
 
+namespace {
+
+/// Reads a text that is not JSON: a list or an object of YAML's flow style, or a string.
+json flow_or_string(std::string_view text, const std::string& pointer) {
+  if (!text.starts_with('[') && !text.starts_with('{')) return std::string(text);
+  try {
+    auto value = parse_yaml(text, pointer);
+    if (value.is_structured()) return value;
+  } catch (const config_error&) {
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
 void apply_override(json& document, std::string_view path_and_value) {
   const auto whole = detail::printable(path_and_value, 200);
   const auto equals = path_and_value.find('=');
@@ -184,7 +200,7 @@ void apply_override(json& document, std::string_view path_and_value) {
     if (!detail::is_utf8(text))
       throw config_error(pointer,
                          "expected a value in UTF-8, got \"" + detail::printable(text, 80) + '"');
-    *at = std::string(text);
+    *at = flow_or_string(text, pointer);
   }
 }
 

@@ -24,11 +24,22 @@ nlohmann::json parse_json(std::string_view text, const std::string& source = "JS
 /// be read.
 nlohmann::json read_json_file(const std::filesystem::path& path);
 
+/// A JSON object whose keys the schema does not know, such as the arguments of an environment. A
+/// field of an options struct may have this type.
+struct json_object {
+  std::string text = "{}";  ///< The object as JSON on one line.
+
+  /// True if the object has no key.
+  bool empty() const { return text == "{}"; }
+  bool operator==(const json_object&) const = default;
+};
+
 /// Sets one value by its dotted path: `trainer.lr=3e-4` sets /trainer/lr. Missing objects on the
-/// path are created. The value is read as JSON, or as a string if it is not JSON, so `mode=async`
-/// works. A string that looks like a number must be quoted: `name="7"`. Throws config_error if the
-/// text has no `=` or an empty key, if the path leads through a value that is not an object, and if
-/// the text is not UTF-8.
+/// path are created. The value is read as JSON. A text that is not JSON is read as a list or an
+/// object of YAML's flow style if it begins with `[` or `{`, so `tags=[a,b]` works, and else as a
+/// string, so `mode=async` works. A string that looks like a number must be quoted: `name="7"`.
+/// Throws config_error if the text has no `=` or an empty key, if the path leads through a value
+/// that is not an object, and if the text is not UTF-8.
 void apply_override(nlohmann::json& document, std::string_view path_and_value);
 
 namespace detail {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/config/json_text.hpp"
 #include "runtime/config/value_kind.hpp"
 
 namespace troupe {
@@ -130,9 +131,9 @@ value_kind_ptr make_kind();
 template <class T>
 class options_schema {
  public:
-  /// Adds a field. `V` is bool, an integer, float, double, std::string, a described enum, a
-  /// described struct, or a std::optional (null in JSON if it is empty) or std::vector of those.
-  /// The member may belong to a base class.
+  /// Adds a field. `V` is bool, an integer, float, double, std::string, json_object, a described
+  /// enum, a described struct, or a std::optional (null in JSON if it is empty) or std::vector of
+  /// those. The member may belong to a base class.
   template <class V, class Owner>
     requires std::derived_from<T, Owner>
   detail::field_schema& field(std::string name, V Owner::* member) {
@@ -211,6 +212,8 @@ value_kind_ptr make_kind() {
     return make_bool_kind();
   } else if constexpr (std::same_as<T, std::string>) {
     return make_string_kind();
+  } else if constexpr (std::same_as<T, json_object>) {
+    return make_json_object_kind();
   } else if constexpr (std::same_as<T, double>) {
     return make_double_kind();
   } else if constexpr (std::same_as<T, float>) {

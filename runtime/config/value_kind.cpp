@@ -74,6 +74,18 @@ struct string_kind : value_kind {
   }
 };
 
+struct json_object_kind : value_kind {
+  void read(const json& from, void* to, const std::string& pointer,
+            const value_limits&) const override {
+    if (!from.is_object()) refuse(pointer, "an object such as {\"size\": 5}", from);
+    static_cast<json_object*>(to)->text = from.dump();
+  }
+  void write(const void* from, json& to, const std::string& pointer) const override {
+    to = parse_json(static_cast<const json_object*>(from)->text, pointer);
+  }
+  void describe(json& to, const value_limits&) const override { to["type"] = "object"; }
+};
+
 template <class T>
 struct number_kind : value_kind {
   void read(const json& from, void* to, const std::string& pointer,
@@ -265,6 +277,7 @@ std::string value_limits::expected(const std::string& noun) const {
 
 value_kind_ptr make_bool_kind() { return std::make_unique<bool_kind>(); }
 value_kind_ptr make_string_kind() { return std::make_unique<string_kind>(); }
+value_kind_ptr make_json_object_kind() { return std::make_unique<json_object_kind>(); }
 value_kind_ptr make_double_kind() { return std::make_unique<number_kind<double>>(); }
 value_kind_ptr make_float_kind() { return std::make_unique<number_kind<float>>(); }
 

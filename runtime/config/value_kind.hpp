@@ -55,6 +55,7 @@ using value_kind_ptr = std::unique_ptr<value_kind>;
 
 value_kind_ptr make_bool_kind();
 value_kind_ptr make_string_kind();
+value_kind_ptr make_json_object_kind();
 value_kind_ptr make_double_kind();
 value_kind_ptr make_float_kind();
 

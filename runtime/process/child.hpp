@@ -1,5 +1,5 @@
 #pragma once
-// Child processes of the running program, each with a link to it. One thread, the keeper's, starts
+// Child processes, each with a link to the running program. One thread, the keeper's, starts
 // them and is told how they end. No child outlives this process: the kernel kills them when this
 // process dies, and they exit when their link ends. Internal to runtime/.
 
@@ -8,17 +8,11 @@
 #include <memory>
 #include <string>
 
+#include "runtime/process/child_end.hpp"
 #include "runtime/process/spawn.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {
-
-/// The way in which a child ended.
-struct child_end {
-  bool killed = false;  ///< True if a signal killed it, false if it exited.
-  int code = 0;         ///< The signal, or the exit code.
-  std::string why;      ///< A text for people: "was killed by signal 11 (Segmentation fault)".
-};
 
 struct child_state;
 

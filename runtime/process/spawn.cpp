@@ -18,7 +18,8 @@ namespace {
 struct plan {
   std::vector<const char*> arguments, environment;
   pid_t parent;
-  int null, socket, memory;
+  const char* program;
+  int null, socket, memory, output;  // output: -1 means none
   rlim_t memory_limit;
   int nice;
 };
@@ -57,6 +58,11 @@ void become_child(const void* planned, exec_report report) {
   const int socket = copy(is.socket);
   const int memory = copy(is.memory);
   report.need(dup2(is.null, STDIN_FILENO), "give it a standard input");
+  if (is.output >= 0) {
+    const int output = copy(is.output);
+    report.need(dup2(output, STDOUT_FILENO), "give it an output");
+    report.need(dup2(output, STDERR_FILENO), "give it an output");
+  }
   report.need(dup2(socket, inherited_socket), "give it the socket");
   report.need(dup2(memory, inherited_memory), "give it the shared memory");
   report.move_to(report_number);
@@ -73,16 +79,18 @@ void become_child(const void* planned, exec_report report) {
   volunteer_for_oom();
 
   reset_signals();
-  execve("/proc/self/exe", const_cast<char**>(is.arguments.data()),
+  execve(is.program, const_cast<char**>(is.arguments.data()),
          const_cast<char**>(is.environment.data()));
-  report.fail("execute the program again");
+  report.fail("execute the program");
 }
 
 }  // namespace
 
-pid_t spawn_self(const child_options& options, const descriptor& socket, const descriptor& memory) {
+pid_t spawn(const child_options& options, const descriptor& socket, const descriptor& memory,
+            const descriptor& output) {
   plan is{};
-  is.arguments.push_back(program_invocation_name);
+  is.program = options.program.empty() ? "/proc/self/exe" : options.program.c_str();
+  is.arguments.push_back(options.program.empty() ? program_invocation_name : is.program);
   for (const auto& argument : options.arguments) is.arguments.push_back(argument.c_str());
   is.arguments.push_back(nullptr);
   auto own = options.environment;
@@ -103,6 +111,7 @@ pid_t spawn_self(const child_options& options, const descriptor& socket, const d
   is.null = null.number();
   is.socket = socket.number();
   is.memory = memory.number();
+  is.output = output ? output.number() : -1;
   is.memory_limit = options.memory_limit;
   is.nice = options.nice;
 

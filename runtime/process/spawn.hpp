@@ -19,6 +19,8 @@ inline constexpr const char* child_variable = "TROUPE_CHILD";
 
 /// The options of a child of this program.
 struct child_options {
+  /// The path of the program to execute; empty means this program.
+  std::string program = {};
   /// The arguments after argv[0]; they are for people who look at `ps`.
   std::vector<std::string> arguments = {};
   /// Entries "NAME=value" that replace this process's values.
@@ -30,8 +32,10 @@ struct child_options {
   int nice = 0;  ///< The number from 0 to 19 that is added to this process's nice value.
 };
 
-/// Starts the running program once more. The child is killed when the calling thread ends, even if
-/// SIGKILL ends it. Throws std::system_error if the child doesn't start.
-pid_t spawn_self(const child_options& options, const descriptor& socket, const descriptor& memory);
+/// Starts a program. The child is killed when the calling thread ends, even if SIGKILL ends it.
+/// `output` becomes its standard output and error; without one it has this process's. Throws
+/// std::system_error if the child doesn't start.
+pid_t spawn(const child_options& options, const descriptor& socket, const descriptor& memory,
+            const descriptor& output = {});
 
 }  // namespace troupe::detail

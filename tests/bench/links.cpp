@@ -95,7 +95,7 @@ cost ping_bare() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
   const descriptor own(ends[0]);
   descriptor other(ends[1]);
-  const pid_t process = spawn_self({.arguments = {"bare"}}, other, other);
+  const pid_t process = spawn({.arguments = {"bare"}}, other, other);
   other = descriptor();
   const auto there_and_back = [&] {
     char bytes[ping_size]{};

@@ -8,6 +8,7 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -18,6 +19,7 @@ struct lunar_lander_options {
   double wind_power = 15;         ///< The largest force of the wind in N; 0 to 20.
   double turbulence_power = 1.5;  ///< The largest torque of the wind in N m; 0 to 2.
 };
+void describe(options_schema<lunar_lander_options>& s);
 
 /// A lander is to be set down between two flags: Gymnasium's LunarLander-v3, by Oleg Klimov, and,
 /// with `continuous`, LunarLanderContinuous-v3. The seeds, the terrain and every formula are
@@ -44,6 +46,8 @@ class lunar_lander final : public environment {
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   /// Throws std::invalid_argument for an action other than 0 to 3.
   step_result step(action_view action, std::span<float> obs) override;
+
+  bool render(canvas& on) const override;
 
   /// Saves the random generator at the reset and all actions since, because bodies and contacts
   /// can't be saved. `restore` repeats the episode from these, which takes a few milliseconds.

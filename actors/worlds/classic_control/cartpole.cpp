@@ -5,6 +5,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -32,7 +34,8 @@ env_spec cartpole::spec() const {
               spaces::box({-x, -infinity, -theta, -infinity}, {x, infinity, theta, infinity}),
           .action_space = spaces::discrete(2),
           .max_episode_steps = is_v1 ? 500 : 200,
-          .reward_threshold = is_v1 ? 475.0 : 195.0};
+          .reward_threshold = is_v1 ? 475.0 : 195.0,
+          .render_fps = 50};
 }
 
 void cartpole::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -76,6 +79,24 @@ step_result cartpole::step(action_view action, std::span<float> obs) {
   return {.reward = reward_of(terminated), .terminated = terminated};
 }
 
+// The colours and sizes of this picture and of the other ones in this folder are Gymnasium's.
+bool cartpole::render(canvas& on) const {
+  constexpr int width = 600, height = 400;
+  constexpr double scale = width / (2 * x_limit);  // pixels a metre
+  constexpr double track = 300, half_cart = 25, cart_top = 285, axle_up = 7.5;
+  constexpr canvas::colour black{}, pole_ink{202, 152, 101}, axle_ink{129, 132, 203};
+  const auto& [x, x_dot, theta, theta_dot] = state_;
+  const canvas::point axle{width / 2.0 + x * scale, track - axle_up};
+  const double length = 2 * half_length * scale;
+  const canvas::point tip{axle.x + std::sin(theta) * length, axle.y - std::cos(theta) * length};
+  on.begin(width, height, {255, 255, 255});
+  on.line({0, track}, {width, track}, 1, black);
+  on.rectangle({axle.x - half_cart, cart_top}, 2 * half_cart, 2 * (track - cart_top), black);
+  on.line(axle, tip, 10, pole_ink);
+  on.circle(axle, 5, axle_ink);
+  return true;
+}
+
 bool cartpole::save(state_writer& to) const {
   detail::put_numbers(to, state_);
   to.put("fallen", fallen_);
@@ -98,6 +119,11 @@ double cartpole::reward_of(bool terminated) {
 
 void cartpole::show(std::span<float> obs) const {
   for (std::size_t i = 0; i < state_.size(); ++i) obs[i] = static_cast<float>(state_[i]);
+}
+
+void describe(options_schema<cartpole_options>& s) {
+  s.field("sutton_barto_reward", &cartpole_options::sutton_barto_reward)
+      .help("If true, a step gives 0 and the step that drops the pole gives -1.");
 }
 
 }  // namespace troupe

@@ -6,6 +6,7 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -18,6 +19,7 @@ struct cartpole_options {
   /// Moves positions with the new velocities instead of the old ones.
   bool semi_implicit_euler = false;
 };
+void describe(options_schema<cartpole_options>& s);
 
 /// A pole is balanced on a cart: Barto, Sutton and Anderson 1983, with the equations of Florian
 /// 2007, https://coneural.org/florian/papers/05_cart_pole.pdf. Equal to Gymnasium's CartPole bit
@@ -36,6 +38,7 @@ class cartpole final : public environment {
   /// Throws std::invalid_argument for an action other than 0 and 1. A step after the one that
   /// terminated has reward 0; a vector environment never takes such a step.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -6,12 +6,14 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
 struct pendulum_options {
   double gravity = 10;  ///< m/s^2
 };
+void describe(options_schema<pendulum_options>& s);
 
 /// A pendulum is to be swung up and held there by a motor too weak to lift it at once. Equal to
 /// Gymnasium's Pendulum-v1 with NumPy 2 bit for bit.
@@ -27,6 +29,7 @@ class pendulum final : public environment {
   env_spec spec() const override;
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -8,6 +8,7 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -18,6 +19,7 @@ struct blackjack_options {
   /// Pays 1.5 for a winning natural. Used only without `sutton_barto`.
   bool natural = false;
 };
+void describe(options_schema<blackjack_options>& s);
 
 /// Blackjack against a dealer who draws below 17, from an infinite deck: Sutton and Barto 2018,
 /// http://incompleteideas.net/book/the-book-2nd.html, example 5.1. Equal to Gymnasium's
@@ -35,6 +37,7 @@ class blackjack final : public environment {
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   /// Throws std::invalid_argument for an action other than 0 and 1.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

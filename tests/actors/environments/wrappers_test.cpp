@@ -85,7 +85,9 @@ TEST_CASE("wrappers: rescaled actions reach the bounds from -1 and 1", "[env]") 
 
 TEST_CASE("wrappers: the registry wraps what it makes", "[env]") {
   const auto wrapped_one = make_vector_environment(
-      "Pendulum-v1", 2, {.max_episode_steps = 3, .frames = 2, .rescale_actions = true});
+      {.id = "Pendulum-v1",
+       .wrappers = {.max_episode_steps = 3, .frames = 2, .rescale_actions = true}},
+      2);
   const auto plain = make_vector_environment("Pendulum-v1", 2);
   const auto spec = wrapped_one->spec();
   CHECK(spec.id == "Pendulum-v1");
@@ -99,17 +101,18 @@ TEST_CASE("wrappers: the registry wraps what it makes", "[env]") {
   CHECK(ours.reward == theirs.reward);
   CHECK(floats(ours.obs.begin() + 3, ours.obs.begin() + 6) ==
         floats(theirs.obs.begin(), theirs.obs.begin() + 3));
-  CHECK(make_vector_environment("Pendulum-v1", 1, {})->spec() == pendulum().spec());
+  CHECK(make_vector_environment({.id = "Pendulum-v1", .wrappers = {}}, 1)->spec() ==
+        pendulum().spec());
   register_vector_environment(
       "Batch-v0", [](std::size_t size) { return std::make_unique<vector_env<pendulum>>(size); });
-  CHECK_THROWS_WITH(make_vector_environment("Batch-v0", 1, {.frames = 2}),
+  CHECK_THROWS_WITH(make_vector_environment({.id = "Batch-v0", .wrappers = {.frames = 2}}, 1),
                     "Batch-v0: expected no wrappers, for it is registered as a batch");
 }
 
 TEST_CASE("wrappers: wrapped environments are saved and go on", "[env]") {
   const wrapper_options wrappers{.max_episode_steps = 7, .frames = 3, .rescale_actions = true};
-  auto one = make_vector_environment("MountainCarContinuous-v0", 2, wrappers);
-  auto other = make_vector_environment("MountainCarContinuous-v0", 2, wrappers);
+  auto one = make_vector_environment({.id = "MountainCarContinuous-v0", .wrappers = wrappers}, 2);
+  auto other = make_vector_environment({.id = "MountainCarContinuous-v0", .wrappers = wrappers}, 2);
   one->reset(3);
   const env_actions actions{.discrete = {}, .continuous = {0.25F, -0.75F}};
   for (int t = 0; t < 4; ++t) one->step(actions);
@@ -127,7 +130,7 @@ TEST_CASE("wrappers: what can't be wrapped is named", "[env]") {
   CHECK_THROWS_WITH(rescale_action(scripted({.action_space = spaces::box(0.0F, infinite, {1})})),
                     "Scripted-v0: expected finite bounds to rescale actions, got Box(0.0, inf, "
                     "(1,), float32)");
-  CHECK_THROWS_WITH(make_vector_environment("Blackjack-v1", 1, {.frames = 2}),
+  CHECK_THROWS_WITH(make_vector_environment({.id = "Blackjack-v1", .wrappers = {.frames = 2}}, 1),
                     Catch::Contains("Blackjack-v1: expected a Box to stack, got Tuple"));
 }
 

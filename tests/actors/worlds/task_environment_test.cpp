@@ -246,7 +246,7 @@ TEST_CASE("task_environment: without turns environment i plays task i modulo the
 TEST_CASE("task_environment: replicas share the turns, and begin them again at the end") {
   const auto make = [] {
     return make_task_environments({{.name = "CartPole-v1"}, {.name = "Acrobot-v1"}}, 1,
-                                  {.max_episode_steps = 1});
+                                  {.wrappers = {.max_episode_steps = 1}});
   };
   for (const auto& [replica, expected] :
        {std::pair(0u, indices{0, 1, 0, 0}), {1u, indices{1, 1, 0, 1}}}) {
@@ -265,7 +265,7 @@ TEST_CASE("task_environment: replicas share the turns, and begin them again at t
 TEST_CASE("task_environment: goes on from its saved state as if nothing had happened") {
   const auto make = [] {
     return make_task_environments({{.name = "CartPole-v1"}, {.name = "Acrobot-v1"}}, 3,
-                                  {.max_episode_steps = 7});
+                                  {.wrappers = {.max_episode_steps = 7}});
   };
   const auto whole = make(), restored = make();
   whole->reset(3);

@@ -74,8 +74,8 @@ TEST_CASE("catch: the paddle moves, stops at the walls, and the ball's last row 
 }
 
 TEST_CASE("catch: it is saved in the middle of an episode and goes on", "[env]") {
-  const auto one = make_vector_environment("CatchSmall-v0", 2, {.frames = 2});
-  const auto other = make_vector_environment("CatchSmall-v0", 2, {.frames = 2});
+  const auto one = make_vector_environment({.id = "CatchSmall-v0", .wrappers = {.frames = 2}}, 2);
+  const auto other = make_vector_environment({.id = "CatchSmall-v0", .wrappers = {.frames = 2}}, 2);
   CHECK(to_string(one->spec().observation_space) == "Box(0, 255, (2, 1, 36, 36), uint8)");
   one->reset(3);
   const env_actions actions{.discrete = {0, 2}, .continuous = {}};

@@ -1,0 +1,458 @@
+#include "actors/python/python_environment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "actors/environments/vector_env.hpp"
+#include "actors/python/python_space.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+// The bits of a row's flags, as worker.py writes them.
+constexpr std::uint8_t terminated = 1, truncated = 2, failed = 4, begun = 8;
+
+/// True for a name of Python, or several joined by dots.
+bool is_dotted_name(std::string_view text) {
+  bool begins = true;
+  for (const char c : text) {
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
+    const bool digit = std::isdigit(static_cast<unsigned char>(c));
+    if (c == '.' ? begins : !letter && (begins || !digit)) return false;
+    begins = c == '.';
+  }
+  return !begins;
+}
+
+/// What a process has told about its environments.
+struct python_facts {
+  env_spec spec;  ///< Without wrappers.
+  std::size_t obs_size = 0, integers = 0, floats = 0;
+};
+
+python_facts facts_of(const python_environment_request& request, const json& told) {
+  python_facts facts;
+  facts.spec = {.id = request.id,
+                .observation_space = python_space(told.at("observation_space")),
+                .action_space = python_space(told.at("action_space"))};
+  const auto& limit = told.at("max_episode_steps");
+  if (limit.is_number_integer()) facts.spec.max_episode_steps = limit.get<std::int64_t>();
+  const auto& threshold = told.at("reward_threshold");
+  if (threshold.is_number()) facts.spec.reward_threshold = threshold.get<double>();
+  facts.obs_size = told.at("obs_size").get<std::size_t>();
+  facts.integers = told.at("integers").get<std::size_t>();
+  facts.floats = told.at("floats").get<std::size_t>();
+  if (facts.obs_size != facts.spec.observation_space.flat_size())
+    throw python_error(fmt::format("{}: expected observations of {} numbers, got {}", request.id,
+                                   facts.spec.observation_space.flat_size(), facts.obs_size));
+  return facts;
+}
+
+/// The facts about the environments that this program has made, so that a run does not start a
+/// process each time that it needs a spec.
+class known_facts {
+ public:
+  static known_facts& of_this_process() {
+    static known_facts it;
+    return it;
+  }
+
+  std::optional<python_facts> find(const python_environment_request& request) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(known_, request, &entry::first);
+    return found == known_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(const python_environment_request& request, const python_facts& facts) {
+    constexpr std::size_t most = 64;
+    const std::lock_guard lock(mutex_);
+    std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    known_.emplace_back(request, facts);
+    if (known_.size() > most) known_.pop_front();
+  }
+
+ private:
+  using entry = std::pair<python_environment_request, python_facts>;
+  std::mutex mutex_;
+  std::deque<entry> known_;
+};
+
+/// The environments of one Python process, and the last results of each.
+class python_host {
+ public:
+  /// Starts the process only if the spaces are not known yet.
+  python_host(python_environment_request request, std::size_t size)
+      : request_(std::move(request)), size_(size), rows_(size) {
+    if (auto known = known_facts::of_this_process().find(request_)) {
+      facts_ = *std::move(known);
+    } else {
+      start();
+    }
+  }
+
+  const python_environment_request& request() const { return request_; }
+  const env_spec& spec() const { return facts_.spec; }
+
+  /// Starts a process unless one is running. Throws environment_process_lost.
+  void require_process() {
+    if (worker_ && worker_->is_running()) return;
+    try {
+      start();
+    } catch (const python_error& error) {
+      throw environment_process_lost(error.what());
+    }
+  }
+
+  void set_action(std::size_t row, action_view action) {
+    const auto parts = action.parts();
+    if (!parts.empty()) std::ranges::copy(parts, integers_ + row * facts_.integers);
+    if (facts_.floats > 0) set_action(row, action.continuous());
+  }
+  void set_action(std::size_t row, std::span<const float> numbers) {
+    std::ranges::copy(numbers, floats_ + row * facts_.floats);
+  }
+
+  /// Takes a step of all environments with the actions that were set.
+  void step() {
+    const json events = take_step();
+    for (auto& row : rows_) row = {};
+    for (const auto& event : events) read_event(event);
+  }
+
+  /// Resets environments. Their errors are thrown by `show_begun`.
+  void reset(const std::vector<std::size_t>& rows,
+             const std::vector<std::optional<std::uint64_t>>& seeds) {
+    json told = json::array();
+    for (const auto& seed : seeds) told.push_back(seed ? json(*seed) : json());
+    const auto answer = call(*worker_, {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
+                             request_.python.reset_timeout, "a reset");
+    const auto& errors = answer.at("errors");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto& row = rows_.at(rows[i]);
+      row = {.is_begun = true};
+      if (errors.at(i).is_string()) row.reset_error = errors.at(i).get<std::string>();
+    }
+  }
+  void replace(std::size_t row) {
+    call(*worker_, {{"do", "replace"}, {"row", row}}, request_.python.start_timeout,
+         "making an environment anew");
+    rows_[row] = {};
+  }
+
+  void set_options(const std::string& text) {
+    options_ = json::parse(text);
+    if (worker_ && worker_->is_running()) tell_options();
+  }
+  void set_attr(const std::string& name, const std::string& text) {
+    attrs_[name] = json::parse(text);
+    if (worker_ && worker_->is_running()) tell_attr(name, attrs_[name]);
+  }
+
+  /// Writes the result of the last step of an environment. Throws the error of Python.
+  step_result show_step(std::size_t i, std::span<float> obs) const {
+    const auto flags = flags_[i];
+    const auto& row = rows_[i];
+    if (flags & failed) throw std::runtime_error(row.error);
+    const bool ended = flags & (terminated | truncated);
+    const float* from = (ended ? final_ : obs_) + i * facts_.obs_size;
+    std::copy(from, from + facts_.obs_size, obs.begin());
+    step_result result{.reward = reward_[i],
+                       .terminated = (flags & terminated) != 0,
+                       .truncated = (flags & truncated) != 0};
+    const auto success = row.info.find("is_success");
+    if (success != row.info.end()) result.success = success->second > 0;
+    return result;
+  }
+  /// True if the next episode of the environment has already begun, or failed to.
+  bool has_begun(std::size_t i) const { return rows_[i].is_begun || (flags_ && flags_[i] & begun); }
+  /// Writes the first observation of an episode that has begun. Throws the error of its reset.
+  void show_begun(std::size_t i, std::span<float> obs) {
+    auto& row = rows_[i];
+    row.is_begun = false;
+    flags_[i] = 0;
+    const auto error = std::exchange(row.reset_error, {});
+    if (!error.empty()) throw std::runtime_error(error);
+    std::copy(obs_ + i * facts_.obs_size, obs_ + (i + 1) * facts_.obs_size, obs.begin());
+  }
+  const episode_info& info(std::size_t i) const { return rows_[i].info; }
+
+ private:
+  struct row {
+    bool is_begun = false;
+    std::string error, reset_error;
+    episode_info info;
+  };
+
+  void start() {
+    const auto& python = request_.python;
+    auto worker = std::make_unique<python_worker>(python, request_.id);
+    const auto& limit = request_.wrappers.max_episode_steps;
+    const json request{{"id", request_.id},
+                       {"options", json::parse(request_.options)},
+                       {"wrappers", python.wrappers},
+                       {"info", python.info},
+                       {"max_episode_steps", limit ? json(*limit) : json()},
+                       {"render", false}};
+    const auto told = call(*worker, {{"do", "make"}, {"size", size_}, {"request", request}},
+                           python.start_timeout, "making its environments");
+    auto facts = facts_of(request_, told);
+    if (facts_.obs_size > 0 && facts.spec != facts_.spec)
+      throw python_error(
+          request_.id + ": expected the spaces that it had before, but its new process has others");
+    facts_ = std::move(facts);
+    worker_ = std::move(worker);
+    share();
+    for (auto& row : rows_) row = {};
+    if (!options_.is_null()) tell_options();
+    for (const auto& [name, value] : attrs_) tell_attr(name, value);
+    known_facts::of_this_process().add(request_, facts_);
+  }
+
+  /// Lays out the arrays in the shared memory and tells the process where they are.
+  void share() {
+    constexpr std::size_t alignment = 64;
+    std::size_t bytes = 0;
+    json at;
+    const auto place = [&](const char* name, std::size_t size) {
+      at[name] = bytes;
+      bytes += (size + alignment - 1) / alignment * alignment;
+    };
+    place("integers", size_ * facts_.integers * sizeof(std::int64_t));
+    place("floats", size_ * facts_.floats * sizeof(float));
+    place("obs", size_ * facts_.obs_size * sizeof(float));
+    place("final", size_ * facts_.obs_size * sizeof(float));
+    place("reward", size_ * sizeof(double));
+    place("flags", size_);
+    auto* base = worker_->share(bytes).data();
+    call(*worker_, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
+         "mapping memory");
+    const auto array = [&](const char* name) { return base + at.at(name).get<std::size_t>(); };
+    integers_ = reinterpret_cast<std::int64_t*>(array("integers"));
+    floats_ = reinterpret_cast<float*>(array("floats"));
+    obs_ = reinterpret_cast<float*>(array("obs"));
+    final_ = reinterpret_cast<float*>(array("final"));
+    reward_ = reinterpret_cast<double*>(array("reward"));
+    flags_ = reinterpret_cast<std::uint8_t*>(array("flags"));
+  }
+
+  /// Sends a command. Throws environment_process_lost.
+  static json call(python_worker& worker, const json& command, double seconds, const char* action) {
+    try {
+      return worker.call(command, seconds, action);
+    } catch (const python_ended& error) {
+      throw environment_process_lost(error.what());
+    }
+  }
+  /// Has the process take a step, and returns the events. Throws environment_process_lost.
+  json take_step() {
+    if (!worker_)
+      throw environment_process_lost("the Python process of " + request_.id + " has not begun");
+    try {
+      return worker_->step(request_.python.step_timeout);
+    } catch (const python_ended& error) {
+      throw environment_process_lost(error.what());
+    }
+  }
+
+  void read_event(const json& event) {
+    auto& row = rows_.at(event.at("row").get<std::size_t>());
+    row.error = event.value("error", "");
+    row.reset_error = event.value("reset_error", "");
+    row.is_begun = !row.reset_error.empty();
+    if (event.contains("info")) row.info = event.at("info").get<episode_info>();
+  }
+
+  void tell_options() {
+    call(*worker_, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
+         "setting options");
+  }
+  void tell_attr(const std::string& name, const json& value) {
+    call(*worker_, {{"do", "set_attr"}, {"name", name}, {"value", value}},
+         request_.python.step_timeout, "setting an attribute");
+  }
+
+  const python_environment_request request_;
+  const std::size_t size_;
+  python_facts facts_;
+  std::unique_ptr<python_worker> worker_;
+  json options_;  ///< The options of resets; null means none.
+  std::map<std::string, json> attrs_;
+  std::vector<row> rows_;
+  std::int64_t* integers_ = nullptr;  ///< [B, P] actions
+  float* floats_ = nullptr;           ///< [B, A] actions
+  float* obs_ = nullptr;              ///< [B, D] present observations
+  float* final_ = nullptr;            ///< [B, D] the last observations of ended episodes
+  double* reward_ = nullptr;          ///< [B]
+  std::uint8_t* flags_ = nullptr;     ///< [B]
+};
+
+/// One environment of a process. Its `step` shows the result of a step that the process has taken.
+class python_row final : public environment {
+ public:
+  python_row(python_host& host, std::size_t index) : host_(host), index_(index) {}
+
+  env_spec spec() const override { return host_.spec(); }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    // A reset of all environments with seeds has come before, and a step begins the next episodes.
+    // What is left are environments that were made anew. Some take only seeds of 31 bits.
+    if (!host_.has_begun(index_)) {
+      if (seed) *seed &= 0x7fffffff;
+      host_.reset({index_}, {seed});
+    }
+    host_.show_begun(index_, obs);
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    return host_.show_step(index_, obs);
+  }
+  episode_info info() const override { return host_.info(index_); }
+
+ private:
+  python_host& host_;
+  std::size_t index_;
+};
+
+/// The wrappers of a row. Actions are scaled before they are sent, and Gymnasium applies the time
+/// limit of its environments.
+wrapper_options wrappers_of_row(const python_environment_request& request) {
+  auto wrappers = request.wrappers;
+  wrappers.rescale_actions = false;
+  return wrappers;
+}
+
+env_spec spec_of(const python_host& host, const environment& row) {
+  auto spec = row.spec();
+  return host.request().wrappers.rescale_actions ? action_scaling::scaled(spec) : spec;
+}
+
+std::optional<action_scaling> scaling_of(const python_host& host) {
+  return host.request().wrappers.rescale_actions ? std::optional<action_scaling>(host.spec())
+                                                 : std::nullopt;
+}
+
+class python_environments final : public detail::vector_env_base {
+ public:
+  python_environments(std::shared_ptr<python_host> host,
+                      std::vector<std::unique_ptr<environment>> rows)
+      : vector_env_base(rows.size(), spec_of(*host, *rows.front())),
+        host_(std::move(host)),
+        rows_(std::move(rows)),
+        scaling_(scaling_of(*host_)),
+        scaled_(scaling_ ? scaling_->size() : 0) {}
+
+  env_reset reset(std::optional<std::uint64_t> seed) override {
+    host_->require_process();
+    std::vector<std::size_t> rows(size());
+    std::vector<std::optional<std::uint64_t>> seeds(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      rows[i] = i;
+      if (seed) seeds[i] = *seed + i;
+    }
+    host_->reset(rows, seeds);
+    return vector_env_base::reset(seed);
+  }
+
+  void step_into(env_actions& actions, env_step& out) override {
+    auto batch = begin_step(actions, out);
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (scaling_) {
+        scaling_->write(action(batch, i).continuous(), scaled_);
+        host_->set_action(i, scaled_);
+      } else {
+        host_->set_action(i, action(batch, i));
+      }
+    }
+    host_->step();
+    for (std::size_t i = 0; i < size(); ++i) {
+      step_result result;
+      try {
+        result = rows_[i]->step(action(batch, i), batch.rows.row(i));
+      } catch (...) {
+        drop_thrown(batch, i);
+        continue;
+      }
+      settle(batch, i, result);
+    }
+    end_step(batch);
+  }
+
+  void set_options(const std::string& json) override { host_->set_options(json); }
+  void set_attr(const std::string& name, const std::string& json) override {
+    host_->set_attr(name, json);
+  }
+
+ private:
+  environment& at(std::size_t i) override { return *rows_[i]; }
+  void replace(std::size_t i) override { host_->replace(i); }
+
+  std::shared_ptr<python_host> host_;
+  std::vector<std::unique_ptr<environment>> rows_;
+  std::optional<action_scaling> scaling_;
+  std::vector<float> scaled_;  // [A]
+};
+
+/// An environment that is alone in its process.
+class single_python_environment final : public environment {
+ public:
+  explicit single_python_environment(std::shared_ptr<python_host> host)
+      : host_(std::move(host)), row_(*host_, 0) {}
+
+  env_spec spec() const override { return host_->spec(); }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    host_->require_process();
+    host_->reset({0}, {seed});
+    row_.reset(seed, obs);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    host_->set_action(0, action);
+    host_->step();
+    return row_.step(action, obs);
+  }
+  episode_info info() const override { return row_.info(); }
+  void set_options(const std::string& json) override { host_->set_options(json); }
+  void set_attr(const std::string& name, const std::string& json) override {
+    host_->set_attr(name, json);
+  }
+
+ private:
+  std::shared_ptr<python_host> host_;
+  python_row row_;
+};
+
+}  // namespace
+
+bool names_python(std::string_view id) {
+  if (id.starts_with("gymnasium:")) return true;
+  const auto colon = id.find(':');
+  return colon != id.npos && is_dotted_name(id.substr(0, colon)) &&
+         is_dotted_name(id.substr(colon + 1));
+}
+
+std::unique_ptr<vector_environment> make_python_environments(
+    const python_environment_request& request, std::size_t size) {
+  if (size == 0)
+    throw std::invalid_argument(request.id + ": expected a batch of at least 1 environment, got 0");
+  const auto host = std::make_shared<python_host>(request, size);
+  std::vector<std::unique_ptr<environment>> rows;
+  for (std::size_t i = 0; i < size; ++i)
+    rows.push_back(wrapped(std::make_unique<python_row>(*host, i), wrappers_of_row(request)));
+  return std::make_unique<python_environments>(host, std::move(rows));
+}
+
+std::unique_ptr<environment> make_python_environment(const python_environment_request& request) {
+  return wrapped(std::make_unique<single_python_environment>(
+                     std::make_shared<python_host>(request, std::size_t{1})),
+                 request.wrappers);
+}
+
+}  // namespace troupe

@@ -1,0 +1,27 @@
+#pragma once
+// The options of environments in Python.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+struct python_options {
+  /// The Python interpreter, 3.9 or later, with NumPy. Empty means that of $VIRTUAL_ENV, else
+  /// python3.
+  std::string interpreter = {};
+  /// Wrapper classes, such as "minigrid.wrappers.FlatObsWrapper", the innermost first.
+  std::vector<std::string> wrappers = {};
+  /// The numbers of an episode's last info that finished_episode::info has.
+  std::vector<std::string> info = {};
+  double start_timeout = 120;  ///< Seconds for the imports and for making the environments.
+  double reset_timeout = 60;   ///< Seconds for a reset of all environments of a process.
+  double step_timeout = 60;    ///< Seconds for a step of all environments of a process.
+  /// The limit of private memory in MiB (RLIMIT_DATA); 0 means none. Beyond it Python raises
+  /// MemoryError.
+  std::int64_t memory_limit_mb = 0;
+  bool operator==(const python_options&) const = default;
+};
+
+}  // namespace troupe

@@ -1,0 +1,268 @@
+#include "actors/python/python_worker.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/installed.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/config/config_error.hpp"
+#include "runtime/config/large_json.hpp"
+#include "runtime/process/program.hpp"
+#include "runtime/service/stop_token.hpp"
+
+namespace troupe {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+constexpr std::size_t message_bytes_max = std::size_t{64} << 20;
+constexpr std::size_t header_bytes = 5;  // the kind, and the bytes that follow
+constexpr char step_kind = 'S', stepped_kind = 'R', json_kind = 'J';
+
+std::filesystem::path interpreter_of(const python_options& options) {
+  if (!options.interpreter.empty()) {
+    auto found = detail::find_program(options.interpreter);
+    if (!found.empty()) return found;
+    throw python_error("env.python: expected a Python interpreter, got \"" + options.interpreter +
+                       "\", which is no program that can be executed");
+  }
+  if (const char* active = std::getenv("VIRTUAL_ENV"); active && *active) {
+    auto found = detail::find_program(std::string(active) + "/bin/python3");
+    if (!found.empty()) return found;
+  }
+  auto found = detail::find_program("python3");
+  if (!found.empty()) return found;
+  throw python_error("env.python: expected python3 on PATH, got none; install Python 3.9 or later");
+}
+
+/// The value of PYTHONPATH: the worker's code, the working directory and what it was before.
+std::string search_path() {
+  const auto code = detail::find_installed("share/troupe/python");
+  if (code.empty())
+    throw python_error(
+        "the Python code share/troupe/python was not found beside this program or beside the "
+        "troupe command: expected an installation of Troupe whose folder bin is on PATH, or whose "
+        "folder is $TROUPE_PREFIX");
+  std::string path = code.string() + ":" + std::filesystem::current_path().string();
+  if (const char* before = std::getenv("PYTHONPATH"); before && *before)
+    path += std::string(":") + before;
+  return path;
+}
+
+/// Logs the output of a process, at most lines_max lines a second.
+class output_log {
+ public:
+  explicit output_log(std::string name) : name_(std::move(name)) {}
+
+  void operator()(const std::string& line) {
+    constexpr int lines_max = 50;
+    const auto now = clock::now();
+    if (now - second_ >= std::chrono::seconds(1)) {
+      if (left_out_ > 0)
+        log::info("output of a Python process was left out",
+                  {{"worker", name_}, {"lines", left_out_}});
+      second_ = now;
+      lines_ = left_out_ = 0;
+    }
+    if (++lines_ > lines_max) {
+      ++left_out_;
+    } else {
+      log::info("a Python process printed", {{"worker", name_}, {"text", line}});
+    }
+  }
+
+ private:
+  std::string name_;
+  clock::time_point second_ = clock::now();
+  int lines_ = 0, left_out_ = 0;
+};
+
+/// Memory that is shared with the process. It can't be made smaller, not even by that process.
+class shared_pages {
+ public:
+  shared_pages()
+      : file_(memfd_create("troupe-python", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+              "make shared memory") {}
+  ~shared_pages() {
+    if (!pages_.empty()) munmap(pages_.data(), pages_.size());
+  }
+  shared_pages(const shared_pages&) = delete;
+
+  const detail::descriptor& file() const { return file_; }
+
+  std::span<std::byte> map(std::size_t bytes) {
+    const auto fail = [](const char* action) {
+      throw std::system_error(errno, std::generic_category(), action);
+    };
+    if (ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0) fail("cannot size memory");
+    if (fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+      fail("cannot seal memory");
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+    if (at == MAP_FAILED) fail("cannot map shared memory");
+    return pages_ = {static_cast<std::byte*>(at), bytes};
+  }
+
+ private:
+  detail::descriptor file_;
+  std::span<std::byte> pages_;
+};
+
+}  // namespace
+
+struct python_worker::state {
+  state(const python_options& options, std::string name)
+      : name(std::move(name)),
+        process({.program = interpreter_of(options).string(),
+                 .arguments = {"-u", "-m", "troupe_worker"},
+                 .environment = {"PYTHONPATH=" + search_path(), "OMP_NUM_THREADS=1",
+                                 "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
+                 .memory_limit = static_cast<std::size_t>(options.memory_limit_mb) << 20},
+                memory.file(), output_log(this->name)) {}
+
+  [[noreturn]] void end(const std::string& how) {
+    running = false;
+    process.kill();
+    throw python_ended(fmt::format("the Python process of {} {}", name, how));
+  }
+
+  /// Ends after the socket was closed: says how the process ended, and what it printed last.
+  [[noreturn]] void end_of_socket(const std::string& action) {
+    if (stopping.stop_requested()) end("was ended, because the run ends");
+    const auto how = process.end().value_or("has closed its socket");
+    const auto printed = process.log();
+    end(fmt::format("ended in {}: {}{}", action, how,
+                    printed.empty() ? "" : "; the last that it printed:\n" + printed));
+  }
+
+  /// Waits until the socket is ready. Ends the process at the deadline.
+  void wait(short events, clock::time_point until, double seconds, const std::string& action) {
+    pollfd socket{process.socket(), events, 0};
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+      if (left <= 0)
+        end(fmt::format("was killed, because {} took longer than {} s", action, seconds));
+      const int ready = ::poll(&socket, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+      if (ready > 0) return;
+      if (ready < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "cannot wait for a socket");
+    }
+  }
+
+  void send(std::string_view bytes, clock::time_point until, double seconds,
+            const std::string& action) {
+    while (!bytes.empty()) {
+      const auto sent =
+          ::send(process.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) {
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+      } else if (sent < 0 && errno == EAGAIN) {
+        wait(POLLOUT, until, seconds, action);
+      } else if (sent == 0 || errno != EINTR) {
+        end_of_socket(action);
+      }
+    }
+  }
+
+  /// Receives the next message: its kind and its text.
+  std::pair<char, std::string> receive(clock::time_point until, double seconds,
+                                       const std::string& action) {
+    for (;;) {
+      if (received.size() >= header_bytes) {
+        std::uint32_t length = 0;
+        std::memcpy(&length, received.data() + 1, sizeof length);
+        if (length > message_bytes_max)
+          end(fmt::format("was killed, because it sent a message of {} bytes", length));
+        if (received.size() >= header_bytes + length) {
+          std::pair message(received[0], received.substr(header_bytes, length));
+          received.erase(0, header_bytes + length);
+          return message;
+        }
+      }
+      std::array<char, 1 << 16> block;
+      const auto bytes = ::recv(process.socket(), block.data(), block.size(), MSG_DONTWAIT);
+      if (bytes > 0) {
+        received.append(block.data(), static_cast<std::size_t>(bytes));
+      } else if (bytes < 0 && errno == EAGAIN) {
+        wait(POLLIN, until, seconds, action);
+      } else if (bytes == 0 || errno != EINTR) {
+        end_of_socket(action);
+      }
+    }
+  }
+
+  /// Sends a message and returns the text of the answer, which must be of that kind.
+  std::string exchange(char kind, std::string_view text, char expected, double seconds,
+                       const std::string& action) {
+    if (!running)
+      throw python_ended(fmt::format("the Python process of {} has ended before", name));
+    const std::stop_callback ending(stopping, [this] { process.hang_up(); });
+    const auto until =
+        clock::now() + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
+    std::string message(1, kind);
+    const auto length = static_cast<std::uint32_t>(text.size());
+    message.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
+    send(message, until, seconds, action);
+    auto [got, answer] = receive(until, seconds, action);
+    if (got != expected)
+      end(fmt::format("was killed, because it sent a message of kind {}", static_cast<int>(got)));
+    return std::move(answer);
+  }
+
+  json parse(const std::string& text) {
+    try {
+      return parse_large_json(text, message_bytes_max, "answer of a Python process");
+    } catch (const config_error& error) {
+      end(std::string("was killed, because its answer was refused: ") + error.what());
+    }
+  }
+
+  const std::string name;
+  shared_pages memory;
+  detail::program process;
+  const std::stop_token stopping = system_stop_token();
+  std::string received;
+  bool running = true;
+};
+
+python_worker::python_worker(const python_options& options, std::string name)
+    : state_(std::make_unique<state>(options, std::move(name))) {}
+
+python_worker::~python_worker() = default;
+
+json python_worker::call(const json& command, double seconds, const std::string& action) {
+  auto answer =
+      state_->parse(state_->exchange(json_kind, command.dump(), json_kind, seconds, action));
+  if (!answer.is_object()) state_->end("was killed, because it answered no object");
+  if (const auto error = answer.find("error"); error != answer.end() && error->is_string())
+    throw python_error(state_->name + ": " + error->get<std::string>());
+  return answer;
+}
+
+json python_worker::step(double seconds) {
+  const auto events = state_->exchange(step_kind, {}, stepped_kind, seconds, "a step");
+  return events.empty() ? json() : state_->parse(events);
+}
+
+std::span<std::byte> python_worker::share(std::size_t bytes) { return state_->memory.map(bytes); }
+
+bool python_worker::is_running() const { return state_->running; }
+
+pid_t python_worker::pid() const { return state_->process.pid(); }
+
+}  // namespace troupe

@@ -1,0 +1,58 @@
+#pragma once
+// A Python process that hosts environments or functions, and the messages to it.
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "actors/python/python_options.hpp"
+
+namespace troupe {
+
+/// Thrown when environments or functions in Python can't be made, or a command of theirs fails. The
+/// message has Python's traceback.
+class python_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Thrown when a Python process has ended, or was ended because it did not answer in time.
+class python_ended : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A running process `python -m troupe_worker`. One thread at a time may use it. When the system of
+/// the calling role ends, a call that waits throws python_ended.
+class python_worker {
+ public:
+  /// Starts the process. `name` names it in logs and errors. Throws python_error if the interpreter
+  /// or the worker's code is not found, and std::system_error.
+  python_worker(const python_options& options, std::string name);
+  ~python_worker();
+  python_worker(const python_worker&) = delete;
+
+  /// Sends a command and returns the answer. `seconds` is the time that the answer may take; then
+  /// the process is killed. `action` says in errors what the process did. Throws python_error with
+  /// the text of an error that Python answers, and python_ended.
+  nlohmann::json call(const nlohmann::json& command, double seconds, const std::string& action);
+  /// Makes a step of the environments, whose actions and results are in the shared memory. Returns
+  /// the list of events, which is null if there are none. Throws python_ended.
+  nlohmann::json step(double seconds);
+
+  /// Makes the shared memory of so many bytes, once.
+  std::span<std::byte> share(std::size_t bytes);
+  /// True until the process has ended.
+  bool is_running() const;
+  pid_t pid() const;
+
+ private:
+  struct state;
+  const std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,127 @@
+"""The messages between a worker and Troupe, and the texts of errors."""
+
+import json
+import os
+import socket
+import struct
+import sys
+import traceback
+
+SOCKET = 3  # the inherited socket
+MEMORY = 4  # the inherited shared memory
+BYTES_MAX = 64 << 20  # of one message
+TEXT_MAX = 8192  # of the text of an error
+
+_HEADER = struct.Struct("<cI")  # the kind of the message, and the bytes that follow
+
+_STEP, _STEPPED = _HEADER.pack(b"S", 0), _HEADER.pack(b"R", 0)
+
+# What `pip install` calls a module that has another name.
+_PACKAGES = {
+    "ale_py": "ale-py",
+    "Box2D": "gymnasium[box2d]",
+    "cv2": "opencv-python",
+    "PIL": "pillow",
+    "pygame": "pygame-ce",
+    "skimage": "scikit-image",
+    "yaml": "pyyaml",
+}
+
+
+class Closed(Exception):
+    """Troupe has closed the socket."""
+
+
+class Refused(Exception):
+    """A fault that is told without a traceback."""
+
+
+class Channel:
+    """Reads commands and writes answers. A message is a kind, a length and JSON."""
+
+    def __init__(self):
+        self._socket = socket.socket(fileno=SOCKET)
+        self._bytes = b""
+        os.set_inheritable(SOCKET, False)
+        os.set_inheritable(MEMORY, False)
+        # A process that an environment forks must not answer in the worker's place.
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self):
+        for number in (SOCKET, MEMORY):
+            try:
+                os.close(number)
+            except OSError:
+                pass
+
+    def read(self):
+        """Returns the kind of the next message and its JSON text."""
+        if not self._bytes:
+            self._receive()
+            if self._bytes == _STEP:  # by far the most frequent message
+                self._bytes = b""
+                return b"S", b""
+        while len(self._bytes) < _HEADER.size:
+            self._receive()
+        kind, length = _HEADER.unpack_from(self._bytes)
+        end = _HEADER.size + length
+        while len(self._bytes) < end:
+            self._receive()
+        text = self._bytes[_HEADER.size : end]
+        self._bytes = self._bytes[end:]
+        return kind, text
+
+    def _receive(self):
+        try:
+            part = self._socket.recv(8192)
+        except OSError:
+            raise Closed from None
+        if not part:
+            raise Closed
+        self._bytes += part
+
+    def answer(self, value):
+        """Answers a command."""
+        self._send(b"J", json.dumps(value).encode())
+
+    def stepped(self, events):
+        """Answers a step. `events` has an entry for each ended or failed episode."""
+        if events:
+            self._send(b"R", json.dumps(events).encode())
+        else:
+            self._send_bytes(_STEPPED)
+
+    def _send(self, kind, text):
+        self._send_bytes(_HEADER.pack(kind, len(text)) + text)
+
+    def _send_bytes(self, message):
+        try:
+            self._socket.sendall(message)
+        except OSError:
+            raise Closed from None
+
+
+def install_command(package):
+    return f"{sys.executable} -m pip install '{_PACKAGES.get(package, package)}'"
+
+
+def failure_of(error):
+    """Returns the text of an exception: its traceback without the worker's own frames."""
+    if isinstance(error, Refused):
+        return str(error)
+    own = os.path.dirname(__file__)
+    trace = traceback.TracebackException(type(error), error, error.__traceback__)
+    part = trace
+    while part is not None:  # causes and contexts have the same frames
+        frames = [f for f in part.stack if os.path.dirname(f.filename) != own]
+        part.stack = traceback.StackSummary.from_list(
+            [f for f in frames if not f.filename.startswith("<frozen importlib")]
+        )
+        part = part.__cause__ or part.__context__
+    text = "".join(trace.format()).strip()
+    if len(text) > TEXT_MAX:
+        text = text[: TEXT_MAX // 2] + "\n...\n" + text[-TEXT_MAX // 2 :]
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.split(".")[0]
+        text += f"\nIf the package is missing, install it: {install_command(package)}"
+    return text

@@ -1,0 +1,121 @@
+"""Making environments by their names."""
+
+import importlib
+import inspect
+
+from troupe_worker.channel import Refused, install_command
+
+
+def attribute_of(name, what):
+    """Returns `module.attribute` or `module:attribute`. Raises ImportError, or Refused."""
+    module, _, attribute = name.replace(":", ".").rpartition(".")
+    if not module:
+        raise Refused(f"{what}: expected module.Name, got {name!r}")
+    found = importlib.import_module(module)
+    try:
+        return getattr(found, attribute)
+    except AttributeError:
+        raise Refused(f"{what}: module {module} has no {attribute!r}") from None
+
+
+def maker_of(request):
+    """Returns a function that makes an environment of the request, in its wrappers."""
+    env_id, options = request["id"], request["options"]
+    wrappers = [attribute_of(name, "env.wrappers") for name in request["wrappers"]]
+    make = _gymnasium(env_id, request) if env_id.startswith("gymnasium:") else _own(env_id)
+
+    def make_wrapped():
+        env = make(options)
+        for wrap in wrappers:
+            env = wrap(env)
+        return env
+
+    return make_wrapped
+
+
+# Packages that register environments when they are imported, by the beginnings of the names.
+_REGISTRARS = {
+    "ALE/": "ale_py",
+    "BabyAI-": "minigrid",
+    "Fetch": "gymnasium_robotics",
+    "MiniGrid-": "minigrid",
+    "PandaPick": "panda_gym",
+    "highway-": "highway_env",
+}
+
+
+def _import_registrar(name):
+    """Imports the package that registers the name, if one is known. Returns True if there is."""
+    for prefix, package in _REGISTRARS.items():
+        if name.startswith(prefix):
+            module = importlib.import_module(package)
+            register = getattr(module, "register_robotics_envs", None)
+            if register is not None:
+                register()
+            return True
+    return False
+
+
+def _make(gymnasium, name, arguments):
+    try:
+        return gymnasium.make(name, **arguments)
+    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
+        if not _import_registrar(name):
+            raise
+    return gymnasium.make(name, **arguments)
+
+
+def _gymnasium(env_id, request):
+    try:
+        import gymnasium
+    except ModuleNotFoundError as error:
+        if error.name != "gymnasium":
+            raise
+        raise Refused(f"Gymnasium is missing: {install_command('gymnasium')}") from None
+    name = env_id[len("gymnasium:") :]
+    limit = request.get("max_episode_steps")
+
+    def make(options):
+        more = {} if limit is None else {"max_episode_steps": limit}
+        if request["render"]:
+            more["render_mode"] = "rgb_array"
+        try:
+            return _make(gymnasium, name, {**more, **options})
+        except gymnasium.error.UnregisteredEnv as error:
+            raise Refused(
+                f"Gymnasium knows no environment {name!r}: {error} If a package registers it, name "
+                "the package before it, as in gymnasium:my_package:MyEnv-v0."
+            ) from None
+
+    return make
+
+
+def _own(env_id):
+    make = attribute_of(env_id, env_id)
+    if not callable(make):
+        raise Refused(f"{env_id}: expected a class or a function, got {make!r}")
+    takes = None
+    try:
+        takes = inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        pass
+
+    def made(options):
+        if takes is not None and not any(p.kind == p.VAR_KEYWORD for p in takes.values()):
+            unknown = [name for name in options if name not in takes]
+            if unknown:
+                raise Refused(f"env.options: {env_id} takes {sorted(takes)}, got {unknown}")
+        return make(**options)
+
+    return made
+
+
+def spec_of(env):
+    """Returns the time limit and the reward threshold that the environment tells, or None."""
+    spec = getattr(env, "spec", None)
+    limit = getattr(spec, "max_episode_steps", None)
+    threshold = getattr(spec, "reward_threshold", None)
+    return {
+        "max_episode_steps": int(limit) if limit else None,
+        "reward_threshold": None if threshold is None else float(threshold),
+    }

@@ -1,0 +1,291 @@
+#include "actors/python/python_environment.hpp"
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/worlds/registry.hpp"
+#include "runtime/system/system.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+
+/// A request for a class of the test worlds, which need no Gymnasium.
+environment_request world(const std::string& id, const std::string& options = "{}") {
+  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  return {.id = id,
+          .options = options,
+          .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60, .step_timeout = 20}};
+}
+
+env_actions all_take(std::int64_t action, std::size_t size) {
+  env_actions actions;
+  actions.discrete.assign(size, action);
+  return actions;
+}
+
+/// Takes steps until an episode fails, and returns the failures of that step.
+std::vector<env_failure> first_failures(vector_environment& envs, int steps_max = 20) {
+  envs.reset(1);
+  for (int i = 0; i < steps_max; ++i) {
+    auto after = envs.step(all_take(1, envs.size()));
+    if (!after.failures.empty()) return after.failures;
+  }
+  FAIL("no episode failed");
+  return {};
+}
+
+TEST_CASE("python: an environment's spaces, steps, seeds and last observations") {
+  const auto envs = make_vector_environment(world("good:Counter", R"({"length": 3})"), 2);
+  const auto spec = envs->spec();
+  CHECK(spec.id == "good:Counter");
+  CHECK(spec.action_space == space(spaces::discrete(3, -1)));
+  const auto first = envs->reset(7);
+  CHECK(first.obs == recycled_vector<float>{7, 0, 8, 0});
+  auto after = envs->step(all_take(-1, 2));
+  CHECK(after.obs == recycled_vector<float>{7, 1, 8, 1});
+  CHECK(after.reward == recycled_vector<double>{-1, -1});
+  envs->step(all_take(1, 2));
+  after = envs->step(all_take(1, 2));
+  CHECK(after.obs == recycled_vector<float>{7, 0, 8, 0});
+  CHECK(after.terminated == recycled_vector<std::uint8_t>{1, 1});
+  CHECK(after.truncated == recycled_vector<std::uint8_t>{0, 0});
+  REQUIRE(after.finished.size() == 2);
+  // The environment reuses the memory of its observations.
+  CHECK(after.finished[1].final_obs == recycled_vector<float>{8, 3});
+  CHECK(after.finished[1].episode_return == 1);
+  CHECK(after.finished[1].length == 3);
+}
+
+TEST_CASE("python: truncation, success and numbers of the last info") {
+  auto request = world("good:Counter", R"({"length": 2, "success": true, "truncates": true})");
+  request.python.info = {"keys", "text", "missing"};
+  const auto envs = make_vector_environment(request, 1);
+  envs->reset(1);
+  envs->step(all_take(0, 1));
+  const auto after = envs->step(all_take(0, 1));
+  CHECK(after.truncated[0]);
+  CHECK_FALSE(after.terminated[0]);
+  REQUIRE(after.finished.size() == 1);
+  CHECK(after.finished[0].success);
+  CHECK(after.finished[0].info == episode_info{{"is_success", 1}, {"keys", 10}});
+}
+
+TEST_CASE("python: reset options, attributes and wrappers") {
+  auto request = world("good:Counter");
+  request.python.wrappers = {"good.Halve"};
+  const auto envs = make_vector_environment(request, 2);
+  envs->set_options(R"({"first": 40})");
+  envs->reset(1);
+  envs->set_attr("bonus", "6");
+  const auto after = envs->step(all_take(1, 2));
+  CHECK(after.obs[1] == 41);
+  CHECK(after.reward == recycled_vector<double>{3.5, 3.5});
+  CHECK_THROWS_WITH(envs->set_attr("nothing", "6"),
+                    Contains("expected an attribute of the environment, got 'nothing'"));
+}
+
+TEST_CASE("python: wrappers of this program around environments in Python") {
+  auto request = world("good:Steer");
+  request.wrappers = {.max_episode_steps = 2,
+                      .frames = 3,
+                      .rescale_actions = true,
+                      .reward_scale = 0.5,
+                      .reward_clip = 3};
+  const auto envs = make_vector_environment(request, 1);
+  CHECK(envs->spec().action_space == space(spaces::box(-1, 1, {1})));
+  CHECK(envs->spec().observation_space.flat_size() == 3);
+  envs->reset(1);
+  const auto reward = [&](float action) {
+    env_actions actions;
+    actions.continuous.assign(1, action);
+    return envs->step(std::move(actions));
+  };
+  CHECK(reward(-1).reward[0] == -2);  // the lower bound -4, halved
+  const auto last = reward(1);        // the upper bound 8, halved, clipped
+  CHECK(last.reward[0] == 3);
+  CHECK(last.truncated[0]);
+  CHECK(last.finished.at(0).episode_return == 1);
+}
+
+TEST_CASE("python: observations of every kind have the layout of their space") {
+  const auto envs = make_python_environment({.id = "good:Everything", .python = world("").python});
+  const auto spec = envs->spec();
+  std::vector<float> obs(spec.observation_space.flat_size());
+  envs->reset(1, obs);
+  std::vector<float> image;
+  for (int channel = 0; channel < 3; ++channel)
+    for (int pixel = 0; pixel < 20; ++pixel) image.push_back(float(pixel * 3 + channel));
+  const space_value expected(std::vector<space_value>{
+      space_value(std::vector<std::uint8_t>{1, 0, 1}), space_value(image),
+      space_value(std::int64_t{3}),
+      space_value(std::vector<space_value>{space_value(std::vector<std::int64_t>{2, 1}),
+                                           space_value(std::vector<float>{0.5, -0.5, 0.25, 1})}),
+      space_value(std::string("cab"))});
+  CHECK(obs == spec.observation_space.flatten(expected));
+}
+
+TEST_CASE("python: each fault of an environment is told, and costs its episode alone") {
+  const auto [name, expected] = GENERATE(table<const char*, const char*>(
+      {{"Throws", "KeyError: 'the door'"},
+       {"Exits", "it called sys.exit(3)"},
+       {"NaN", "expected a finite reward, got nan"},
+       {"NaNObservation", "nan"},
+       {"OtherShape", "expected an array of shape (2,), got shape (3,)"},
+       {"OtherType", "expected dtype float32, got dtype <U1"},
+       {"OldForm", "expected (observation, reward, terminated, truncated, info)"}}));
+  CAPTURE(name);
+  // Environment 0 has seed 1 and fails; environment 1 goes on.
+  const auto envs =
+      make_vector_environment(world("faulty:" + std::string(name), R"({"at": 2, "only": 1})"), 2);
+  envs->reset(1);
+  envs->step(all_take(1, 2));
+  const auto after = envs->step(all_take(1, 2));
+  REQUIRE(after.failures.size() == 1);
+  CHECK(after.failures[0].index == 0);
+  CHECK_FALSE(after.failures[0].at_reset);
+  CHECK_THAT(after.failures[0].message, Contains(expected));
+  CHECK(after.obs == recycled_vector<float>{1, 0, 2, 2});
+  CHECK(after.reward == recycled_vector<double>{0, 1});
+}
+
+TEST_CASE("python: a traceback has the environment's frames alone") {
+  const auto envs = make_vector_environment(world("faulty:Throws"), 1);
+  const auto message = first_failures(*envs).at(0).message;
+  CHECK_THAT(message, Contains("faulty.py\", line"));
+  CHECK_THAT(message, Contains("raise KeyError(\"the door\")"));
+  CHECK_THAT(message, !Contains("troupe_worker"));
+}
+
+TEST_CASE("python: spaces that change, and resets that throw") {
+  const auto changing = make_vector_environment(world("faulty:ChangesSpaces"), 1);
+  changing->reset(1);
+  std::vector<env_failure> failures;
+  while (failures.empty()) failures = changing->step(all_take(0, 1)).failures;
+  CHECK(failures[0].at_reset);
+  CHECK_THAT(failures[0].message, Contains("its observation space has changed"));
+  const auto throwing = make_vector_environment(world("faulty:ThrowsInReset"), 1);
+  CHECK_THROWS_WITH(throwing->reset(1), Contains("RuntimeError: no level"));
+}
+
+TEST_CASE("python: a process that ends is told with its last output, and a reset starts another") {
+  const auto envs = make_vector_environment(world("faulty:Dies"), 2);
+  envs->reset(1);
+  envs->step(all_take(0, 2));
+  envs->step(all_take(0, 2));
+  CHECK_THROWS_WITH(envs->step(all_take(0, 2)),
+                    Contains("ended with exit code 7") && Contains("about to die"));
+  CHECK_THROWS_AS(envs->step(all_take(0, 2)), environment_process_lost);
+  CHECK(envs->reset(5).obs == recycled_vector<float>{5, 0, 6, 0});
+  CHECK(envs->step(all_take(0, 2)).obs == recycled_vector<float>{5, 1, 6, 1});
+}
+
+TEST_CASE("python: a process that leaves another one behind is told at once") {
+  const auto envs = make_vector_environment(world("faulty:ForksAndDies", R"({"at": 1})"), 1);
+  envs->reset(1);
+  CHECK_THROWS_WITH(envs->step(all_take(0, 1)), Contains("ended with exit code 9"));
+}
+
+TEST_CASE("python: steps, resets and imports that take too long are ended") {
+  auto request = world("faulty:Hangs", R"({"at": 1})");
+  request.python.step_timeout = 0.2;
+  const auto hanging = make_vector_environment(request, 1);
+  hanging->reset(1);
+  CHECK_THROWS_WITH(hanging->step(all_take(0, 1)), Contains("a step took longer than 0.2 s"));
+  request = world("faulty:HangsInReset");
+  request.python.reset_timeout = 0.2;
+  const auto stuck = make_vector_environment(request, 1);
+  CHECK_THROWS_WITH(stuck->reset(1), Contains("a reset took longer than 0.2 s"));
+  request = world("hangs:World");
+  request.python.start_timeout = 0.5;
+  CHECK_THROWS_WITH(make_vector_environment(request, 1),
+                    Contains("making its environments took longer than 0.5 s"));
+}
+
+TEST_CASE("python: prints, forks and threads disturb nothing") {
+  const std::string name = GENERATE("Prints", "Forks", "Threads");
+  CAPTURE(name);
+  const auto envs = make_vector_environment(world("faulty:" + name), 1);
+  envs->reset(1);
+  for (int i = 1; i < 10; ++i) CHECK(envs->step(all_take(0, 1)).obs[1] == float(i));
+  CHECK(envs->step(all_take(0, 1)).finished.size() == 1);
+}
+
+TEST_CASE("python: memory beyond the limit is an error of the environment") {
+  auto request = world("faulty:Leaks");
+  request.python.memory_limit_mb = 512;
+  const auto envs = make_vector_environment(request, 1);
+  CHECK_THAT(first_failures(*envs, 500).at(0).message, Contains("MemoryError"));
+}
+
+TEST_CASE("python: what can't be made is told before anything runs") {
+  const auto refuse = [](environment_request request, const char* expected) {
+    CAPTURE(request.id);
+    CHECK_THROWS_WITH(make_vector_environment(request, 1), Contains(expected));
+  };
+  refuse(world("misses:World"), "pip install 'a_package_that_is_missing'");
+  refuse(world("no_such_module:World"), "No module named 'no_such_module'");
+  refuse(world("good:Nothing"), "module good has no 'Nothing'");
+  refuse(world("faulty:number"), "expected a class or a function, got 3");
+  refuse(world("faulty:nothing"), "observation_space");
+  refuse(world("faulty:UnknownSpace"), "got Graph");
+  refuse(world("good:Counter", R"({"size": 3})"), "env.options: good:Counter takes");
+  auto request = world("good:Counter");
+  request.python.wrappers = {"good.Wrap"};
+  refuse(request, "env.wrappers: module good has no 'Wrap'");
+  request = world("good:Counter");
+  request.python.interpreter = "/no/python";
+  refuse(request, "env.python: expected a Python interpreter, got \"/no/python\"");
+  request = {.id = "CartPole-v1", .python = {.wrappers = {"good.Halve"}}};
+  refuse(request, "env.wrappers: expected none");
+}
+
+TEST_CASE("python: arguments of built-in environments are checked by their schema") {
+  const auto windy = make_vector_environment(
+      {.id = "LunarLander-v3", .options = R"({"gravity": -5, "enable_wind": true})"}, 1);
+  CHECK(windy->spec().id == "LunarLander-v3");
+  const auto refuse = [](const char* id, const char* options, const char* expected) {
+    CHECK_THROWS_WITH(make_vector_environment({.id = id, .options = options}, 1),
+                      Contains(expected));
+  };
+  refuse("LunarLander-v3", R"({"gravity": 5})",
+         "LunarLander-v3: env.options/gravity: expected a number > -12 and < 0, got 5");
+  refuse("LunarLander-v3", R"({"gravit": -5})", "env.options/gravit");
+  refuse("Acrobot-v1", R"({"gravity": 5})", "Acrobot-v1: env.options: expected none");
+}
+
+task<> lose_processes(system& sys, std::map<std::string, int>& reasons) {
+  const auto make = [] { return make_vector_environment(world("faulty:Dies"), 2); };
+  auto envs = co_await sys.serve<hosted_environment>(
+      {.name = "environments", .placement = placement::thread}, hosted_environment::factory(make),
+      std::uint64_t{1}, env_observers{.failed = [&](const env_failure& f) {
+        ++reasons[std::string(to_string(f.reason))];
+      }});
+  for (int i = 0; i < 3; ++i) {
+    auto session = co_await envs.session({.exclusive = true});
+    const auto seen = co_await session.route<&hosted_environment::observe>();
+    CHECK(seen.begun);
+    co_await session.route<&hosted_environment::step>(all_take(0, 2));
+    co_await session.route<&hosted_environment::step>(all_take(0, 2));
+    const auto lost = co_await session.try_route<&hosted_environment::step>(all_take(0, 2));
+    CHECK(is_kind(lost.error(), error_kind::session_lost));
+  }
+}
+
+TEST_CASE(
+    "python: the service restarts a replica whose process has ended, and counts its episodes") {
+  std::map<std::string, int> reasons;
+  system sys({.threads = 1});
+  sys.run(lose_processes(sys, reasons));
+  CHECK(reasons == std::map<std::string, int>{{"lost", 6}});
+}
+
+}  // namespace
+}  // namespace troupe

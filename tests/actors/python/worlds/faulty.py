@@ -1,0 +1,142 @@
+"""Worlds that break the contract, each in one way, at step `at` of an episode."""
+
+import os
+import sys
+import threading
+import time
+
+import numpy as np
+
+from good import Counter
+from spaces import Box, Graph
+
+
+class Fails(Counter):
+    """Counts its steps, and does something wrong at step `at` of every episode."""
+
+    def __init__(self, at=3, only=None):
+        super().__init__(length=10)
+        self.at, self.only = at, only
+
+    def step(self, action):
+        result = super().step(action)
+        if self.steps == self.at and self.only in (None, self.seed):
+            return self.fail(*result) or result
+        return result
+
+
+class Throws(Fails):
+    def fail(self, *result):
+        raise KeyError("the door")
+
+
+class Exits(Fails):
+    def fail(self, *result):
+        sys.exit(3)
+
+
+class Dies(Fails):
+    def fail(self, *result):
+        print("about to die", flush=True)
+        os._exit(7)
+
+
+class Hangs(Fails):
+    def fail(self, *result):
+        time.sleep(1000)
+
+
+class HangsInReset(Counter):
+    def reset(self, **more):
+        time.sleep(1000)
+
+
+class ThrowsInReset(Counter):
+    def reset(self, **more):
+        raise RuntimeError("no level")
+
+
+class NaN(Fails):
+    def fail(self, obs, reward, terminated, truncated, info):
+        return obs, float("nan"), terminated, truncated, info
+
+
+class NaNObservation(Fails):
+    def fail(self, obs, *rest):
+        return (np.full(2, np.nan, np.float32), *rest)
+
+
+class OtherShape(Fails):
+    def fail(self, obs, *rest):
+        return (np.zeros(3, np.float32), *rest)
+
+
+class OtherType(Fails):
+    def fail(self, obs, *rest):
+        return (np.array(["a", "b"]), *rest)
+
+
+class OldForm(Fails):
+    def fail(self, obs, reward, terminated, truncated, info):
+        return obs, reward, terminated, info
+
+
+class ChangesSpaces(Counter):
+    def reset(self, **more):
+        result = super().reset(**more)
+        if self.resets > 1:
+            self.observation_space = Box(-1, 1, (5,))
+        return result
+
+
+class Prints(Fails):
+    def fail(self, *result):
+        print("a line", "x" * 10000, flush=True)
+        sys.stderr.write("no end of line")
+        os.write(1, b"\xff\x00 bytes\n")
+
+
+class Forks(Fails):
+    """The forked process goes on in the worker's loop and prints; it must not answer."""
+
+    def fail(self, *result):
+        if os.fork() == 0:
+            return None
+        os.wait()
+
+
+class ForksAndDies(Fails):
+    """Leaves a process that holds the pipes."""
+
+    def fail(self, *result):
+        if os.fork() == 0:
+            time.sleep(1000)
+        os._exit(9)
+
+
+class Threads(Fails):
+    def fail(self, *result):
+        threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
+
+
+class Leaks(Counter):
+    def __init__(self):
+        super().__init__(length=10**9)
+        self.leak = []
+
+    def step(self, action):
+        self.leak.append(np.ones(1 << 20))
+        return super().step(action)
+
+
+class UnknownSpace(Counter):
+    def __init__(self):
+        super().__init__()
+        self.observation_space = Graph()
+
+
+def nothing():
+    return 3
+
+
+number = 3
