@@ -7,6 +7,7 @@
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network_stack.hpp"
+#include "tests/actors/networks/random_bytes.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -26,15 +27,6 @@ network_shape robot() {
 
 const cnn_options small_cnn{
     .channels = {3, 4}, .kernels = {2, 2}, .strides = {1, 2}, .features = 6};
-
-at::Tensor random_obs(std::int64_t rows, std::int64_t width, std::uint64_t seed) {
-  action_random random(seed);
-  auto obs = at::empty({rows, width}, at::kFloat);
-  for (std::int64_t i = 0; i < obs.numel(); ++i) {
-    obs.data_ptr<float>()[i] = static_cast<float>(random.below(256));
-  }
-  return obs;
-}
 
 at::Tensor random_block(const detail::feature_extractor& extractor, std::uint64_t seed) {
   action_random random(seed);
@@ -69,7 +61,7 @@ TEST_CASE("feature_extractor: each image goes through its own convolutions, the 
   layout.add(extractor);
   REQUIRE(layout.count == extractor.parameter_count());
   const auto tensors = tensors_of(layout, block.data_ptr<float>());
-  const auto obs = random_obs(7, 86, 2);
+  const auto obs = random_bytes(7, 86, 2);
   const auto image = [&](std::int64_t from) {
     return obs.narrow(1, from, 40).reshape({7, 2, 5, 4});
   };
@@ -83,8 +75,8 @@ TEST_CASE("feature_extractor: each image goes through its own convolutions, the 
 TEST_CASE("feature_extractor: a weight's gradient is the slope of the features") {
   const detail::feature_extractor extractor(robot(), small_cnn);
   const auto block = random_block(extractor, 3).to(at::kDouble);
-  const auto obs = random_obs(5, 86, 4).to(at::kDouble);
-  const auto weight = random_obs(5, 18, 9).to(at::kDouble) / 255.0;
+  const auto obs = random_bytes(5, 86, 4).to(at::kDouble);
+  const auto weight = random_bytes(5, 18, 9).to(at::kDouble) / 255.0;
   const auto loss_of = [&](const at::Tensor& parameters) {
     return (extractor.forward(extractor.parts(parameters), obs) * weight).sum();
   };
@@ -110,7 +102,7 @@ TEST_CASE("feature_extractor: an image [height, width, channels] is that of its 
   pixels.interleaved = 3;
   const detail::feature_extractor of_planes(planes, small_cnn), of_pixels(pixels, small_cnn);
   const auto block = random_block(of_planes, 5);
-  const auto image = random_obs(4, 60, 6).view({4, 3, 5, 4});
+  const auto image = random_bytes(4, 60, 6).view({4, 3, 5, 4});
   const auto expected = of_planes.forward(of_planes.parts(block), image.flatten(1));
   const auto turned = image.permute({0, 2, 3, 1}).flatten(1);
   CHECK(at::equal(of_pixels.forward(of_pixels.parts(block), turned), expected));
@@ -121,7 +113,7 @@ TEST_CASE("feature_extractor: an image [height, width, channels] is that of its 
   frames.interleaved = 3;
   const detail::feature_extractor of_six(six, small_cnn), of_frames(frames, small_cnn);
   const auto wider = random_block(of_six, 7);
-  const auto stack = random_obs(4, 120, 8).view({4, 2, 3, 5, 4});
+  const auto stack = random_bytes(4, 120, 8).view({4, 2, 3, 5, 4});
   CHECK(at::equal(
       of_frames.forward(of_frames.parts(wider), stack.permute({0, 1, 3, 4, 2}).reshape({4, 120})),
       of_six.forward(of_six.parts(wider), stack.flatten(1))));
@@ -136,7 +128,7 @@ TEST_CASE("actor_critic: over a Dict, acting, evaluating and the layout agree", 
   const network_options options{.cnn = small_cnn, .hidden = {8}, .critic_hidden = {{5}}};
   actor_critic model(robot(), options, 1);
   CHECK_FALSE(model.is_fused());
-  const auto obs = random_obs(300, 86, 2);
+  const auto obs = random_bytes(300, 86, 2);
   action_random random(3);
   const auto acted = model.act(obs, random);
   const auto now = model.evaluate(obs, acted.action);
@@ -167,7 +159,7 @@ TEST_CASE("network_stack: over a Dict, an extractor is followed by hidden layers
   action_random random(1);
   auto block = at::empty({static_cast<std::int64_t>(net.parameter_count())});
   net.initialise(random, false, 1.0, block.data_ptr<float>());
-  const auto obs = random_obs(4, 86, 2);
+  const auto obs = random_bytes(4, 86, 2);
   detail::mlp_buffers buffers;
   auto plain = at::empty({4, 3});
   net.infer(block.data_ptr<float>(), obs.data_ptr<float>(), 4, buffers, plain.data_ptr<float>());
