@@ -150,7 +150,8 @@ void describe(enum_schema<annealing>& s) {
 }
 
 void describe(enum_schema<network_body>& s) {
-  for (const auto body : {network_body::automatic, network_body::mlp, network_body::cnn}) {
+  for (const auto body :
+       {network_body::automatic, network_body::mlp, network_body::cnn, network_body::multi_input}) {
     s.name(to_string(body), body);
   }
 }
