@@ -14,6 +14,8 @@
 
 namespace troupe {
 
+class canvas;
+
 /// One of the tasks of an environment that has several.
 struct env_task {
   std::string name;
@@ -42,6 +44,8 @@ struct env_spec {
   /// The number of levels: level 0 is the easiest, and the last level is the task itself.
   std::size_t levels = 1;
   std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
+  /// The number of pictures a second, one a step, in a video of the environment.
+  double render_fps = 30;
   bool operator==(const env_spec&) const = default;
 };
 
@@ -52,6 +56,9 @@ class action_view {
  public:
   explicit action_view(std::span<const std::int64_t> integers) : integers_(integers) {}
   explicit action_view(std::span<const float> floats) : floats_(floats) {}
+  /// An action of both kinds, as those of a tuple can be.
+  action_view(std::span<const std::int64_t> integers, std::span<const float> floats)
+      : integers_(integers), floats_(floats) {}
   explicit action_view(const std::int64_t& integer) : integers_(&integer, 1) {}
   explicit action_view(std::int64_t&&) = delete;  // would dangle
 
@@ -60,9 +67,10 @@ class action_view {
     if (integers_.empty()) throw_wrong_kind("discrete", "continuous");
     return integers_[0];
   }
-  /// The parts of a multi_discrete or multi_binary action.
+  /// The integers [P] of a multi_discrete or multi_binary action, and those of all parts of a tuple
+  /// or dict one after another.
   std::span<const std::int64_t> parts() const { return integers_; }
-  /// The elements [A] of a box action.
+  /// The elements [A] of a box action, and those of all boxes of a tuple or dict one after another.
   std::span<const float> continuous() const {
     if (floats_.empty() && !integers_.empty()) throw_wrong_kind("continuous", "discrete");
     return floats_;
@@ -137,6 +145,11 @@ class environment {
   virtual bool save(state_writer& to) const;
   /// Continues from a state that `save` of an equal environment has put. Throws state_error.
   virtual void restore(const state_reader& from);
+
+  /// Draws the current state as a picture on `on`, and returns true. It may be called from the
+  /// first reset on, also when the episode has ended. The default returns false: the environment
+  /// has no picture. `actors/environments/canvas.hpp` has the functions that draw.
+  virtual bool render(canvas& on) const;
 };
 
 namespace detail {

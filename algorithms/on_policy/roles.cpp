@@ -92,14 +92,17 @@ task<> on_policy::serve_environments(const checkpoint* from) {
   const auto& c = setup_.config;
   const auto replicas = environment_replicas();
   const auto discount = c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
-  serve_options hosting{
-      .name = "environments", .replicas = replicas, .placement = place_of(c.env)};
+  serve_options hosting{.name = "environments",
+                        .replicas = replicas,
+                        .placement = place_of(c.env),
+                        .program = program_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
       in.seed_of_segment("environments"), observers_of(in.metrics, c.env.id), discount,
       static_cast<std::size_t>(c.rollout.groups));
   roles.n_steps = c.rollout.n_steps;
   roles.sde_sample_freq = c.policy.sde_sample_freq;
+  roles.choices = choice_map(spec.action_space);
   roles.groups = static_cast<std::size_t>(c.rollout.groups);
   if (c.env.normalize_obs || c.env.normalize_reward) {
     const auto width = c.env.normalize_obs ? static_cast<std::size_t>(shape.obs_size) : 0;

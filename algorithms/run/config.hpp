@@ -45,6 +45,7 @@ struct env_section {
   double reset_timeout = 60;
   double step_timeout = 60;
   std::int64_t memory_limit_mb = 0;
+  bool render = false;  ///< No option: environments in Python can draw pictures.
   std::optional<curriculum_section> curriculum = {};
   std::optional<std::vector<task_section>> tasks = {};
   schedule_section schedule = {};
@@ -74,6 +75,9 @@ placement placement_of(const std::string& text);
 env_spec spec_of(const env_section& env);
 /// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
+/// The program that hosts such environments alone, for serve_options::program: env-host if it is
+/// there and has them, else this one.
+std::string program_of(const env_section& env);
 
 struct evaluation_section {
   std::int64_t every_steps = 10'000;
@@ -124,8 +128,10 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
   s.field("kind", body)
       .help(
           "The kind of network: mlp is a multilayer perceptron for any numbers, cnn has "
-          "convolutions for images, auto is cnn if the environment shows images and else mlp.");
-  s.field("cnn", cnn).help("The layers of a network of kind cnn.");
+          "convolutions for images, multi_input has them for each image of a Dict or Tuple beside "
+          "its other parts, auto is cnn or multi_input if the environment shows images and else "
+          "mlp.");
+  s.field("cnn", cnn).help("The layers that each image goes through, with cnn and multi_input.");
   s.field("backend", backend)
       .help(
           "The code that computes gradients: fused is hand-written kernels, libtorch is its "
