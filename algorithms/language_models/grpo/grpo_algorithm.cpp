@@ -37,7 +37,8 @@ std::pair<grpo_task, bool> chosen(const std::string& name, const std::vector<grp
   const auto found = std::ranges::find(own, name, &grpo_task::name);
   if (found != own.end()) return {*found, true};
   auto known = known_task_names();
-  if (own.empty() || std::ranges::count(known, name) > 0) return {find_task(name), false};
+  if (own.empty() || names_generator(name) || std::ranges::count(known, name) > 0)
+    return {find_task(name), false};
   for (const auto& task : own) known.push_back(task.name());
   throw config_error("/task/name", unknown_name_message("task", name, known));
 }

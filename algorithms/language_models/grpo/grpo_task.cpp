@@ -24,10 +24,9 @@ std::vector<std::string> known_task_names() {
   return names;
 }
 
-namespace {
+bool names_generator(const std::string& name) { return name.starts_with("python:"); }
 
-/// True for the name of a generator in Python.
-bool is_generator_name(const std::string& name) { return name.starts_with("python:"); }
+namespace {
 
 grpo_task generated_task(const std::string& name) {
   try {
@@ -40,7 +39,7 @@ grpo_task generated_task(const std::string& name) {
 }  // namespace
 
 grpo_task find_task(const std::string& name) {
-  if (is_generator_name(name)) return generated_task(name);
+  if (names_generator(name)) return generated_task(name);
   if (const auto* game = openenv::find_text_game(name)) return *game;
   const auto& tasks = llm::problem_tasks();
   const auto found = std::ranges::find(tasks, name, &llm::problem_task::name);
@@ -59,7 +58,7 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task) {
   config.task.name = task.name();
   if (task.name().empty())
     throw config_error("/task/name", "expected a name of the program's own task, got \"\"");
-  if (std::ranges::count(known_task_names(), task.name()) > 0 || is_generator_name(task.name()))
+  if (std::ranges::count(known_task_names(), task.name()) > 0 || names_generator(task.name()))
     throw config_error("/task/name",
                        fmt::format("expected a name that no task of Troupe's has, as `troupe eval` "
                                    "would take that one for the program's own, got \"{}\"",
@@ -221,7 +220,7 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   } else {
     const python_reward judge(config.python_rewards());
   }
-  const bool compares = config.reward.empty() && is_generator_name(task.name());
+  const bool compares = config.reward.empty() && names_generator(task.name());
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
       check_problem(task.name(), each, format);

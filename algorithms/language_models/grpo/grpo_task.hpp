@@ -39,6 +39,8 @@ class grpo_task {
 
 /// The names of the built-in tasks, for grpo_config::task.name.
 std::vector<std::string> known_task_names();
+/// True for the name of a task in Python, python:MODULE:FUNCTION.
+bool names_generator(const std::string& name);
 /// The built-in task with this name, or the task of the generator that python:MODULE:FUNCTION
 /// names. Throws config_error that lists all names and suggests the nearest one.
 grpo_task find_task(const std::string& name);
