@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
 
@@ -36,6 +38,13 @@ bool is_dotted_name(std::string_view text) {
   return !begins;
 }
 
+std::vector<std::uint8_t> bytes_of_hex(const std::string& text) {
+  std::vector<std::uint8_t> bytes(text.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
+  return bytes;
+}
+
 /// What a process has told about its environments.
 struct python_facts {
   env_spec spec;  ///< Without wrappers.
@@ -49,6 +58,7 @@ python_facts facts_of(const python_environment_request& request, const json& tol
                 .action_space = python_space(told.at("action_space"))};
   const auto& limit = told.at("max_episode_steps");
   if (limit.is_number_integer()) facts.spec.max_episode_steps = limit.get<std::int64_t>();
+  facts.spec.render_fps = told.at("render_fps").get<double>();
   const auto& threshold = told.at("reward_threshold");
   if (threshold.is_number()) facts.spec.reward_threshold = threshold.get<double>();
   facts.obs_size = told.at("obs_size").get<std::size_t>();
@@ -159,6 +169,23 @@ class python_host {
     if (worker_ && worker_->is_running()) tell_attr(name, attrs_[name]);
   }
 
+  /// Whether a step that ends an episode begins the next one at once. Otherwise its last picture
+  /// can still be drawn.
+  void set_begins_next(bool on) {
+    begins_next_ = on;
+    if (worker_ && worker_->is_running()) tell_begins_next();
+  }
+  /// Draws an environment as it is now.
+  bool render(std::size_t i, canvas& on) {
+    if (!request_.python.render || !worker_) return false;
+    const auto picture = call(*worker_, {{"do", "render"}, {"row", i}},
+                              request_.python.step_timeout, "a picture");
+    if (picture.empty()) return false;
+    const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
+    on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
+    return true;
+  }
+
   /// Writes the result of the last step of an environment. Throws the error of Python.
   step_result show_step(std::size_t i, std::span<float> obs) const {
     const auto flags = flags_[i];
@@ -203,7 +230,7 @@ class python_host {
                        {"wrappers", python.wrappers},
                        {"info", python.info},
                        {"max_episode_steps", limit ? json(*limit) : json()},
-                       {"render", false}};
+                       {"render", python.render}};
     const auto told = call(*worker, {{"do", "make"}, {"size", size_}, {"request", request}},
                            python.start_timeout, "making its environments");
     auto facts = facts_of(request_, told);
@@ -215,6 +242,7 @@ class python_host {
     share();
     for (auto& row : rows_) row = {};
     if (!options_.is_null()) tell_options();
+    if (!begins_next_) tell_begins_next();
     for (const auto& [name, value] : attrs_) tell_attr(name, value);
     known_facts::of_this_process().add(request_, facts_);
   }
@@ -273,6 +301,10 @@ class python_host {
     if (event.contains("info")) row.info = event.at("info").get<episode_info>();
   }
 
+  void tell_begins_next() {
+    call(*worker_, {{"do", "set_begins_next"}, {"on", begins_next_}}, request_.python.step_timeout,
+         "a command");
+  }
   void tell_options() {
     call(*worker_, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
          "setting options");
@@ -286,6 +318,7 @@ class python_host {
   const std::size_t size_;
   python_facts facts_;
   std::unique_ptr<python_worker> worker_;
+  bool begins_next_ = true;
   json options_;  ///< The options of resets; null means none.
   std::map<std::string, json> attrs_;
   std::vector<row> rows_;
@@ -316,6 +349,7 @@ class python_row final : public environment {
     return host_.show_step(index_, obs);
   }
   episode_info info() const override { return host_.info(index_); }
+  bool render(canvas& on) const override { return host_.render(index_, on); }
 
  private:
   python_host& host_;
@@ -390,6 +424,10 @@ class python_environments final : public detail::vector_env_base {
   void set_attr(const std::string& name, const std::string& json) override {
     host_->set_attr(name, json);
   }
+  void set_final_canvas(canvas* on) override {
+    host_->set_begins_next(on == nullptr);
+    vector_env_base::set_final_canvas(on);
+  }
 
  private:
   environment& at(std::size_t i) override { return *rows_[i]; }
@@ -419,6 +457,7 @@ class single_python_environment final : public environment {
     return row_.step(action, obs);
   }
   episode_info info() const override { return row_.info(); }
+  bool render(canvas& on) const override { return row_.render(on); }
   void set_options(const std::string& json) override { host_->set_options(json); }
   void set_attr(const std::string& name, const std::string& json) override {
     host_->set_attr(name, json);

@@ -22,7 +22,8 @@ environment_request env_section::request() const {
                      .start_timeout = start_timeout,
                      .reset_timeout = reset_timeout,
                      .step_timeout = step_timeout,
-                     .memory_limit_mb = memory_limit_mb}};
+                     .memory_limit_mb = memory_limit_mb,
+                     .render = render}};
 }
 
 namespace {

@@ -45,6 +45,7 @@ struct env_section {
   double reset_timeout = 60;
   double step_timeout = 60;
   std::int64_t memory_limit_mb = 0;
+  bool render = false;  ///< No option: environments in Python can draw pictures.
   std::optional<curriculum_section> curriculum = {};
   std::optional<std::vector<task_section>> tasks = {};
   schedule_section schedule = {};

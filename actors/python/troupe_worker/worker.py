@@ -22,6 +22,7 @@ class Worker:
         self.channel = channel
         self.envs = []
         self.options = None  # of all resets
+        self.begins_next = True  # whether a step that ends an episode begins the next one
 
     def serve(self):
         """Answers until Troupe closes the socket."""
@@ -109,9 +110,16 @@ class Worker:
             setattr(holder, name, value)
         return {}
 
+    def do_set_begins_next(self, on):
+        self.begins_next = on
+        return {}
+
     def do_render(self, row):
-        """Writes the picture to a file without a name, and tells its size."""
-        picture = self.envs[row].render()
+        """Answers a picture, or nothing where there is none."""
+        render = getattr(self.envs[row], "render", None)
+        picture = render() if render is not None else None
+        if picture is None:
+            return {}
         if isinstance(picture, list):
             picture = picture[-1] if picture else None
         picture = np.asarray(picture)
@@ -188,12 +196,14 @@ class Worker:
             if terminated or truncated:
                 events = events or []
                 event = {"row": row, "info": self.numbers_of(info)}
+                events.append(event)
+                if not self.begins_next:
+                    continue
                 failure = self.reset(row)
                 if failure is None:
                     flags[row] |= BEGUN
                 else:
                     event["reset_error"] = failure
-                events.append(event)
         return events
 
     def step_failure(self, error):
