@@ -187,8 +187,8 @@ class python_host {
   /// Draws an environment as it is now.
   bool render(std::size_t i, canvas& on) {
     if (!request_.python.render || !worker_) return false;
-    const auto picture = call(*worker_, {{"do", "render"}, {"row", i}},
-                              request_.python.step_timeout, "a picture");
+    const auto picture =
+        call(*worker_, {{"do", "render"}, {"row", i}}, request_.python.step_timeout, "a picture");
     if (picture.empty()) return false;
     const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
     on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
