@@ -34,15 +34,7 @@ if(NOT TARGET caf_core)
   endif()
 endif()
 
-find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo REQUIRED)
-find_library(CAIRO_LIBRARY cairo REQUIRED)
-if(NOT TARGET cairo)
-  add_library(cairo INTERFACE IMPORTED)
-  target_link_libraries(cairo INTERFACE ${CAIRO_LIBRARY})
-  target_include_directories(cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
-endif()
-
-# Debian's RE2 ships no CMake package either.
+# Nor does its RE2.
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)
 if(NOT TARGET re2)
@@ -51,10 +43,12 @@ if(NOT TARGET re2)
   target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
 endif()
 
-# Nor do PCRE2 and utf8proc, which cut texts into tokens.
-foreach(name pcre2 utf8proc)
+# Nor do PCRE2 and utf8proc, which cut texts into tokens, and cairo and giflib, which make pictures.
+set(troupe_libraries pcre2 utf8proc cairo gif)
+set(troupe_headers pcre2.h utf8proc.h cairo.h gif_lib.h)
+foreach(name header IN ZIP_LISTS troupe_libraries troupe_headers)
   string(TOUPPER ${name} NAME)
-  find_path(${NAME}_INCLUDE_DIR ${name}.h REQUIRED)
+  find_path(${NAME}_INCLUDE_DIR ${header} PATH_SUFFIXES ${name} REQUIRED)
   find_library(${NAME}_LIBRARY NAMES ${name}-8 ${name} REQUIRED)
   if(NOT TARGET ${name})
     add_library(${name} INTERFACE IMPORTED)

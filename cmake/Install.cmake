@@ -4,13 +4,13 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 # What is installed finds a libtorch that does not lie in the system's folders.
-foreach(target troupe troupe_work troupe_serve_env troupe_language_model)
+foreach(target troupe troupe_work troupe_serve_env troupe_env_host troupe_language_model)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endforeach()
 
-set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
-              run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
-              llm sft grpo)
+set(libraries options runtime plugin checkpoint coder data environments openenv openenv_server recorder replay reward
+              run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
+              llm_tasks llm sft grpo)
 add_custom_target(installed DEPENDS troupe)
 foreach(library ${libraries})
   add_dependencies(installed troupe_${library})
@@ -20,7 +20,7 @@ endforeach()
 target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
 install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 # `troupe` looks for them there, beside its own folder.
-install(TARGETS troupe_work troupe_serve_env troupe_language_model
+install(TARGETS troupe_work troupe_serve_env troupe_env_host troupe_language_model
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 if(TROUPE_UNUSED_LIBRARIES)
   install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
@@ -32,17 +32,21 @@ install(FILES ${TROUPE_PRINTED}/_troupe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh
 install(FILES ${TROUPE_PRINTED}/troupe.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# The code of Python processes. find_installed() looks for it beside the programs.
+install(DIRECTORY actors/python/troupe_worker DESTINATION ${CMAKE_INSTALL_DATADIR}/troupe/python COMPONENT command
+        FILES_MATCHING PATTERN "*.py")
+
 # The include root is the repository's: #include "runtime/service/service.hpp".
 install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe
         FILES_MATCHING PATTERN "*.hpp")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
-file(RELATIVE_PATH unused_from_package ${CMAKE_INSTALL_PREFIX}/${package}
-     ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/troupe/unused)
+file(RELATIVE_PATH prefix_from_package ${CMAKE_INSTALL_PREFIX}/${package} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
-              cmake/Dependencies.cmake DESTINATION ${package})
+              cmake/Dependencies.cmake cmake/found_prefix.cpp.in
+              cmake/Plugin.cmake cmake/plugin.map DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})

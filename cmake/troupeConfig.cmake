@@ -20,10 +20,16 @@ endif()
 include("${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/troupeTargets.cmake")
 
+# Programs know where Troupe is, which has more programs and files for them.
+get_filename_component(TROUPE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/@prefix_from_package@" ABSOLUTE)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/found_prefix.cpp.in" "${CMAKE_BINARY_DIR}/troupe_found_prefix.cpp" @ONLY)
+set_property(TARGET troupe::runtime APPEND PROPERTY INTERFACE_SOURCES "${CMAKE_BINARY_DIR}/troupe_found_prefix.cpp")
+include("${CMAKE_CURRENT_LIST_DIR}/Plugin.cmake")
+
 # troupe_leave_out_unused_libraries(TARGET): the program starts without the libraries that libtorch asks for and
 # calls nothing of (OpenCV, FFmpeg). Not for a program that uses one of these itself. Where there are none, it
 # changes nothing.
-get_filename_component(TROUPE_UNUSED_LIBRARIES "${CMAKE_CURRENT_LIST_DIR}/@unused_from_package@" ABSOLUTE)
+set(TROUPE_UNUSED_LIBRARIES "${TROUPE_PREFIX}/@CMAKE_INSTALL_LIBEXECDIR@/troupe/unused")
 function(troupe_leave_out_unused_libraries target)
   if(EXISTS "${TROUPE_UNUSED_LIBRARIES}")
     # DT_RPATH holds for what libraries ask for, too; its successor DT_RUNPATH doesn't.

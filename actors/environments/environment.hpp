@@ -14,6 +14,8 @@
 
 namespace troupe {
 
+class canvas;
+
 /// One of the tasks of an environment that has several.
 struct env_task {
   std::string name;
@@ -42,6 +44,8 @@ struct env_spec {
   /// The number of levels: level 0 is the easiest, and the last level is the task itself.
   std::size_t levels = 1;
   std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
+  /// The number of pictures a second, one a step, in a video of the environment.
+  double render_fps = 30;
   bool operator==(const env_spec&) const = default;
 };
 
@@ -137,6 +141,11 @@ class environment {
   virtual bool save(state_writer& to) const;
   /// Continues from a state that `save` of an equal environment has put. Throws state_error.
   virtual void restore(const state_reader& from);
+
+  /// Draws the current state as a picture on `on`, and returns true. It may be called from the
+  /// first reset on, also when the episode has ended. The default returns false: the environment
+  /// has no picture. `actors/environments/canvas.hpp` has the functions that draw.
+  virtual bool render(canvas& on) const;
 };
 
 namespace detail {

@@ -31,6 +31,10 @@ void vector_environment::set_level(std::size_t) {}
 
 void vector_environment::set_turns(std::vector<std::size_t>) {}
 
+bool vector_environment::render(std::size_t, canvas&) { return false; }
+
+void vector_environment::set_final_canvas(canvas*) {}
+
 void vector_environment::set_options(const std::string& json) {
   if (json != "{}") detail::refuse_options(spec().id, json);
 }
@@ -225,6 +229,7 @@ void vector_env_base::set_attr(const std::string& name, const std::string& json)
 }
 
 void vector_env_base::finish(batch_step& batch, std::size_t i, const step_result& last) {
+  if (final_canvas_) at(i).render(*final_canvas_);
   const auto obs = batch.rows.row(i);
   auto info = at(i).info();
   if (last.success) info["is_success"] = *last.success ? 1 : 0;

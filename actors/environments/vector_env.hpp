@@ -27,6 +27,8 @@ class vector_env_base : public vector_environment {
   env_step step(env_actions actions) final;
   void set_level(std::size_t level) override;
   void set_turns(std::vector<std::size_t> turns) override;
+  bool render(std::size_t i, canvas& on) override { return at(i).render(on); }
+  void set_final_canvas(canvas* on) override { final_canvas_ = on; }
   void set_options(const std::string& json) override;
   void set_attr(const std::string& name, const std::string& json) override;
   std::optional<std::string> save() override;
@@ -64,8 +66,7 @@ class vector_env_base : public vector_environment {
     batch.out.reward[i] = result.reward;
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
-    if (result.terminated || result.truncated || at_limit)
-      finish(batch, i, result);
+    if (result.terminated || result.truncated || at_limit) finish(batch, i, result);
   }
   /// Handles the exception being thrown, which comes from environment i, as that environment's
   /// failure.
@@ -106,6 +107,7 @@ class vector_env_base : public vector_environment {
   std::size_t turn_ = 0;            // the next index into turns_
   numpy_random replacement_seeds_ = numpy_random::from_entropy();
   bool was_reset_ = false;
+  canvas* final_canvas_ = nullptr;
 };
 
 }  // namespace detail

@@ -152,6 +152,13 @@ class vector_environment {
   /// exist. The default does nothing.
   virtual void set_turns(std::vector<std::size_t> turns);
 
+  /// Draws environment i as it is now, like environment::render. The default returns false.
+  virtual bool render(std::size_t i, canvas& on);
+  /// Sets the canvas on which the last picture of every episode is drawn from now on. The step that
+  /// ends an episode begins the next one, so that `render` can't show it any more. The canvas is
+  /// borrowed; nullptr draws none. The default does nothing.
+  virtual void set_final_canvas(canvas* on);
+
   /// Sets the options of all resets from now on; see environment::set_options. The default throws
   /// std::invalid_argument unless `json` is "{}".
   virtual void set_options(const std::string& json);

@@ -130,9 +130,8 @@ scale_reward::scale_reward(std::unique_ptr<environment> inner, double factor,
     throw std::invalid_argument(
         fmt::format("{}: expected a finite factor of rewards, got {}", inner_->spec().id, factor));
   if (clip && !(*clip > 0))
-    throw std::invalid_argument(
-        fmt::format("{}: expected to clip rewards to +-c with c > 0, got {}", inner_->spec().id,
-                    *clip));
+    throw std::invalid_argument(fmt::format(
+        "{}: expected to clip rewards to +-c with c > 0, got {}", inner_->spec().id, *clip));
 }
 
 step_result scale_reward::step(action_view action, std::span<float> obs) {
@@ -181,8 +180,8 @@ std::unique_ptr<environment> wrapped(std::unique_ptr<environment> inner,
   if (options.max_episode_steps)
     inner = std::make_unique<time_limit>(std::move(inner), *options.max_episode_steps);
   if (options.reward_scale != 1 || options.reward_clip)
-    inner = std::make_unique<scale_reward>(std::move(inner), options.reward_scale,
-                                           options.reward_clip);
+    inner =
+        std::make_unique<scale_reward>(std::move(inner), options.reward_scale, options.reward_clip);
   if (options.frames != 1) inner = std::make_unique<frame_stack>(std::move(inner), options.frames);
   if (options.rescale_actions) inner = std::make_unique<rescale_action>(std::move(inner));
   return inner;

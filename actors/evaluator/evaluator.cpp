@@ -58,9 +58,11 @@ int environments_of_evaluation(int episodes, std::size_t tasks) {
   return std::max(std::min(episodes, 10) / each, 1) * each;
 }
 
-evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked)
+evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked,
+                     evaluation_watcher watcher)
     : options_(std::move(options)),
       stop_asked_(std::move(stop_asked)),
+      watcher_(std::move(watcher)),
       environments_(options_.environments()) {
   const auto spec = environments_->spec();
   if (const auto needed = shape_of(spec); needed != options_.shape) {
@@ -103,9 +105,11 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   std::size_t failed = 0;
   std::int64_t waited = 0;
   auto obs = environments_->reset(environment_seed(seed, "evaluation's environments")).obs;
+  if (watcher_) watcher_(*environments_, nullptr);
   while (played.size() < episodes) {
     if (stop_asked_ && stop_asked_()) throw evaluation_error("an evaluation was stopped");
     auto after = environments_->step(act(obs, random));
+    if (watcher_) watcher_(*environments_, &after);
     failed += after.failures.size();
     if (failed > 10 * episodes) {
       throw evaluation_error("an evaluation was given up, environments have failed " +

@@ -60,15 +60,22 @@ struct evaluator_options {
   bool deterministic = true;
 };
 
+/// Sees the environments of an evaluation as they are played. `after` is null after the reset, and
+/// the result of a step after each step.
+using evaluation_watcher =
+    std::function<void(vector_environment& environments, const env_step* after)>;
+
 /// The role that measures the quality of weights, on environments of its own.
 class evaluator {
  public:
   /// The number of steps without the end of an episode after which an evaluation is given up.
   static constexpr std::int64_t patience = 200'000;
 
-  /// `stop_asked` is called before each step, and ends the evaluation by returning true; it may be
-  /// null. Throws std::invalid_argument if a network of `shape` does not fit the environments.
-  explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr);
+  /// `stop_asked` is called before each step, and ends the evaluation by returning true. `watcher`
+  /// is called as described above. Both may be null. Throws std::invalid_argument if a network of
+  /// `shape` does not fit the environments.
+  explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr,
+                     evaluation_watcher watcher = nullptr);
 
   /// Plays `episodes` > 0 episodes, split evenly over the environments, so that short episodes
   /// don't count more. With several tasks the number is rounded up by episodes_of_all_tasks. The
@@ -83,6 +90,7 @@ class evaluator {
 
   evaluator_options options_;
   std::function<bool()> stop_asked_;
+  evaluation_watcher watcher_;
   std::unique_ptr<vector_environment> environments_;
   std::unique_ptr<acting_network> network_;
 };

@@ -202,8 +202,8 @@ class python_host {
         python.start_timeout, "making its environments");
     auto facts = facts_of(request_, told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
-      throw python_error(request_.id +
-                         ": expected the spaces that it had before, but its new process has others");
+      throw python_error(
+          request_.id + ": expected the spaces that it had before, but its new process has others");
     facts_ = std::move(facts);
     worker_ = std::move(worker);
     share();
@@ -241,8 +241,7 @@ class python_host {
   }
 
   /// Sends a command. Throws environment_process_lost.
-  static json call(python_worker& worker, const json& command, double seconds,
-                   const char* action) {
+  static json call(python_worker& worker, const json& command, double seconds, const char* action) {
     try {
       return worker.call(command, seconds, action);
     } catch (const python_ended& error) {
@@ -281,7 +280,7 @@ class python_host {
   const std::size_t size_;
   python_facts facts_;
   std::unique_ptr<python_worker> worker_;
-  json options_;                      ///< The options of resets; null means none.
+  json options_;  ///< The options of resets; null means none.
   std::map<std::string, json> attrs_;
   std::vector<row> rows_;
   std::int64_t* integers_ = nullptr;  ///< [B, P] actions

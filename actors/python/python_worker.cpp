@@ -212,8 +212,8 @@ struct python_worker::state {
     if (!running)
       throw python_ended(fmt::format("the Python process of {} has ended before", name));
     const std::stop_callback ending(stopping, [this] { process.hang_up(); });
-    const auto until = clock::now() + std::chrono::round<clock::duration>(
-                                          std::chrono::duration<double>(seconds));
+    const auto until =
+        clock::now() + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
     std::string message(1, kind);
     const auto length = static_cast<std::uint32_t>(text.size());
     message.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);

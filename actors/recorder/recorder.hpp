@@ -84,7 +84,8 @@ class recorder {
 
   /// Adds a row to progress.csv, the events and the table. The following values are added if the
   /// row lacks them: `rollout/ep_rew_mean`, `rollout/ep_len_mean`, `rollout/success_rate` and the
-  /// columns of recorder_options::info (over the last 100 episodes), `time/fps`, `time/time_elapsed` (seconds) and `time/total_timesteps`.
+  /// columns of recorder_options::info (over the last 100 episodes), `time/fps`,
+  /// `time/time_elapsed` (seconds) and `time/total_timesteps`.
   void record(progress_row row);
 
   /// Records a value in the column `name`, such as "custom/minutes". It appears in the next row

@@ -18,7 +18,7 @@ namespace {
 
 std::string folder_name(std::string name, const std::string& what) {
   const auto begin = name.find_first_not_of("./");  // "./my_env.so" has its runs in my_env.so_1
-  if (begin == name.npos || name.starts_with("..") || name.find('\0') != name.npos)
+  if (begin == name.npos || name.find('\0') != name.npos)
     throw run_directory_error("expected the " + what + "'s name to name a run directory, got \"" +
                               name + "\"");
   name.erase(0, begin);

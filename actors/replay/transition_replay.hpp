@@ -2,8 +2,8 @@
 // The replay of the off-policy algorithms: a ring of transitions, from which minibatches are drawn.
 
 #include <cstdint>
-#include <map>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -18,6 +18,7 @@
 #include "actors/worlds/classic_control/mountain_car_continuous.hpp"
 #include "actors/worlds/classic_control/pendulum.hpp"
 #include "actors/worlds/pixels/pixel_catch.hpp"
+#include "actors/worlds/plugin_loader.hpp"
 #include "actors/worlds/toy_text/blackjack.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -30,6 +31,7 @@ namespace {
 struct factories {
   std::function<std::unique_ptr<vector_environment>(std::size_t, const std::string&)> many;
   std::function<environment_factory(const std::string&)> one;
+  bool built_in = false;
 };
 
 vector_environment_factory batches_of(environment_factory make) {
@@ -53,7 +55,8 @@ factories of(Arguments... arguments) {
           [=](const std::string& json) -> environment_factory {
             require_no_options(json);
             return [=] { return std::make_unique<Env>(arguments...); };
-          }};
+          },
+          true};
 }
 
 /// Returns factories of a class with described options.
@@ -66,7 +69,8 @@ factories with_options(Options defaults) {
           [=](const std::string& json) -> environment_factory {
             const auto options = detail::read_options<Options>(json, defaults);
             return [=] { return std::make_unique<Env>(options); };
-          }};
+          },
+          true};
 }
 
 /// Returns factories of environments without arguments.
@@ -90,8 +94,8 @@ struct registry {
   std::map<std::string, factories, std::less<>> known{
       {"Acrobot-v1", of<acrobot>()},
       {"Blackjack-v1", with_options<blackjack>(blackjack_options())},
-      {"CartPole-v0", with_options<cartpole>(
-                          cartpole_options{.version = cartpole_options::version::v0})},
+      {"CartPole-v0",
+       with_options<cartpole>(cartpole_options{.version = cartpole_options::version::v0})},
       {"CartPole-v1", with_options<cartpole>(cartpole_options())},
       {"Catch-v0", of<pixel_catch>()},
       {"CatchSmall-v0", of<pixel_catch>(pixel_catch_options{.id = "CatchSmall-v0", .pixels = 36})},
@@ -169,14 +173,46 @@ bool is_registered(std::string_view id) {
 
 /// True for "gymnasium:ID" and "module:Class", unless it is registered. "openenv:URL" is none.
 bool is_in_python(std::string_view id) {
-  return names_python(id) && !is_registered(id);
+  return names_python(id) && !names_plugin(id) && !is_registered(id);
 }
 
 python_environment_request python_request(const environment_request& of) {
   return {.id = of.id, .options = of.options, .wrappers = of.wrappers, .python = of.python};
 }
 
+/// True for a path of a plug-in, unless it is registered.
+bool is_in_plugin(std::string_view id) { return names_plugin(id) && !is_registered(id); }
+
+/// Calls a function of a plug-in. Throws std::invalid_argument if it throws a std::exception.
+template <class Make>
+auto made_by_plugin(const Make& make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(std::string("the plug-in threw: ") + error.what());
+  }
+}
+
+/// Returns factories of an environment in a plug-in. Throws plugin_error.
+factories of_plugin(std::string_view id) {
+  const auto& world = plugin_world_of(id);
+  factories made;
+  if (world.one) {
+    made.one = [&world](const std::string& json) -> environment_factory {
+      return [&world, json] { return made_by_plugin([&] { return world.one(json); }); };
+    };
+  }
+  made.many = [&world, one = made.one](std::size_t size, const std::string& json) {
+    if (!world.many) return batches_of(one(json))(size);
+    return made_by_plugin([&] { return world.many(size, json); });
+  };
+  return made;
+}
+
 factories find(std::string_view id) {
+  if (is_in_plugin(id)) return of_plugin(id);
   auto& all = the_registry();
   const std::lock_guard lock(all.guard);
   const auto at = all.known.find(id);
@@ -209,6 +245,15 @@ environment_factory factory_of_one(const factories& make, const environment_requ
   return make.one(request.options);
 }
 
+environment_traits traits_in_plugin(std::string_view id) {
+  try {
+    if (plugin_world_of(id).options.deterministic) return {};
+    return {.not_deterministic = "its plug-in doesn't mark it as deterministic"};
+  } catch (const plugin_error&) {
+    return {};  // Whoever makes it is told.
+  }
+}
+
 void refuse_python_options(const environment_request& request) {
   if (!request.python.wrappers.empty())
     throw std::invalid_argument("env.wrappers: expected none, for it is no environment in Python");
@@ -232,10 +277,9 @@ void register_both(std::string id, vector_environment_factory many, environment_
 
 void register_with_options(std::string id,
                            std::function<environment_factory(const std::string&)> make) {
-  add(std::move(id), {[make](std::size_t size, const std::string& json) {
-                        return batches_of(make(json))(size);
-                      },
-                      make});
+  add(std::move(id),
+      {[make](std::size_t size, const std::string& json) { return batches_of(make(json))(size); },
+       make});
 }
 
 void read_options_into(const struct_kind& schema, const std::string& json, void* to) {
@@ -260,9 +304,8 @@ std::unique_ptr<vector_environment> make_vector_environment(const environment_re
       return made;
     }
     const auto one = factory_of_one(make, request, "no wrappers");
-    auto made = batches_of([one, wrappers = request.wrappers] {
-      return wrapped(one(), wrappers);
-    })(size);
+    auto made =
+        batches_of([one, wrappers = request.wrappers] { return wrapped(one(), wrappers); })(size);
     made->rename(request.id);
     return made;
   });
@@ -286,8 +329,17 @@ std::unique_ptr<environment> make_environment(std::string_view id) {
 }
 
 environment_traits traits_of(std::string_view id) {
+  if (is_in_plugin(id)) return traits_in_plugin(id);
   if (is_in_python(id)) return {.blocks = true, .not_deterministic = "it runs in Python"};
   return {};
+}
+
+bool is_in_every_program(std::string_view id) {
+  if (is_in_plugin(id) || is_in_python(id)) return true;
+  auto& all = the_registry();
+  const std::lock_guard lock(all.guard);
+  const auto at = all.known.find(id);
+  return at != all.known.end() && at->second.built_in;
 }
 
 std::vector<std::string> known_environments() {

@@ -24,8 +24,8 @@ using vector_environment_factory =
 
 /// The choice of an environment, and of what is done with it.
 struct environment_request {
-  /// A registered id, or "gymnasium:ID" or "module:Class" for an environment in Python
-  /// (actors/python/python_environment.hpp).
+  /// A registered id, "gymnasium:ID" or "module:Class" for an environment in Python
+  /// (actors/python/python_environment.hpp), or the path of a plug-in (plugin_loader.hpp).
   std::string id;
   /// The arguments of the environment, a JSON object: those of gymnasium.make and of the class in
   /// Python, and those with which a built-in environment is registered.
@@ -108,6 +108,10 @@ std::unique_ptr<environment> make_environment(std::string_view id);
 /// Returns how a run has to treat the environment of that id. Throws nothing for an id that is not
 /// registered.
 environment_traits traits_of(std::string_view id);
+
+/// True if any program can make the environment: one of Troupe's own, one in Python or one in a
+/// plug-in. False for one that this program has registered.
+bool is_in_every_program(std::string_view id);
 
 /// Returns the registered ids, sorted.
 std::vector<std::string> known_environments();

@@ -37,6 +37,7 @@ class task_environment final : public environment {
   /// Resets the task's environment. A seed is passed to the environments of all tasks.
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override { return parts_[task_].inner->render(on); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 

@@ -53,8 +53,8 @@ task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
 task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
   for (const auto& one : made) {
     for (const auto& e : one.episodes) {
-      co_await in.records.route<&recorder::episode_with_info>(in.progress.steps + e.step, e.episode_return,
-                                                    e.length, e.info);
+      co_await in.records.route<&recorder::episode_with_info>(in.progress.steps + e.step,
+                                                              e.episode_return, e.length, e.info);
       ++episodes_to_log_;
     }
     in.progress.steps += one.steps;

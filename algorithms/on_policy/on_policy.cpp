@@ -61,7 +61,8 @@ task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
   for (const auto& r : rollouts) {
     for (const auto& e : r.episodes) {
       const std::int64_t step = in.progress.steps + (e.step + 1) * r.environments;
-      co_await in.records.route<&recorder::episode_with_info>(step, e.episode_return, e.length, e.info);
+      co_await in.records.route<&recorder::episode_with_info>(step, e.episode_return, e.length,
+                                                              e.info);
     }
     in.progress.steps += r.steps * r.environments;
   }

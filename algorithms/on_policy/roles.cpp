@@ -92,8 +92,10 @@ task<> on_policy::serve_environments(const checkpoint* from) {
   const auto& c = setup_.config;
   const auto replicas = environment_replicas();
   const auto discount = c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
-  serve_options hosting{
-      .name = "environments", .replicas = replicas, .placement = place_of(c.env)};
+  serve_options hosting{.name = "environments",
+                        .replicas = replicas,
+                        .placement = place_of(c.env),
+                        .program = program_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
       in.seed_of_segment("environments"), observers_of(in.metrics, c.env.id), discount,

@@ -50,6 +50,8 @@ struct eval_arguments {
   std::size_t episodes = 0;  ///< 0 means 100, or the run's own number for a language model.
   std::uint64_t seed = 0;
   std::string model = "last_model";
+  std::string video;               ///< The file of the video. Empty means no video.
+  std::size_t video_episodes = 1;  ///< The number of episodes that the video shows.
   bool json = false;
   bool allow_unsandboxed_code = false;
 };

@@ -2,12 +2,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "actors/torch/torch_threads.hpp"
+#include "actors/video/episode_video.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 
@@ -35,21 +38,69 @@ constexpr std::size_t episodes_usual = 100;
 /// The stream for sentences. With --json stdout has the JSON object alone.
 std::FILE* for_people(const eval_arguments& arguments) { return arguments.json ? stderr : stdout; }
 
+/// Makes one environment, which plays each of its tasks in turn if it has several.
+hosted_environment::factory one_environment(const env_section& played) {
+  return [make = environments_of(played, 1)] {
+    auto made = make();
+    std::vector<std::size_t> tasks(made->spec().tasks.size());
+    std::iota(tasks.begin(), tasks.end(), std::size_t{0});
+    if (!tasks.empty()) made->set_turns(tasks);
+    return made;
+  };
+}
+
+/// Begins the file of --video, so that what is wrong with it is found before the evaluation.
+std::optional<episode_video> begin_video(const eval_arguments& arguments,
+                                         const env_section& played) {
+  if (arguments.video.empty()) return std::nullopt;
+  const auto environments = one_environment(played)();
+  const auto tasks = environments->spec().tasks.size();
+  const int episodes = episodes_of_all_tasks(static_cast<int>(arguments.video_episodes), tasks);
+  const episode_video_options options{.file = arguments.video,
+                                      .episodes = static_cast<std::size_t>(episodes)};
+  return std::optional<episode_video>(std::in_place, options, *environments);
+}
+
+/// Plays the episodes of the video, of which the first is the evaluation's first one. Returns the
+/// exit code.
+int film(episode_video& video, const eval_arguments& arguments, const context& of,
+         evaluator_options options, const weights& trained) {
+  try {
+    evaluator player(std::move(options), nullptr,
+                     [&video](vector_environment& environments, const env_step* after) {
+                       after ? video.add(environments, *after) : video.begin(environments);
+                     });
+    const auto result = player.evaluate(trained, video.episodes(), arguments.seed);
+    video.finish();
+    std::fprintf(for_people(arguments), "%s: %zu %s %s, %zu pictures, %.1f s%s\n",
+                 arguments.video.c_str(), video.episodes(),
+                 video.episodes() == 1 ? "episode of return" : "episodes of mean return",
+                 score_text(result.mean).c_str(), video.frames(), video.seconds(),
+                 video.is_cut() ? "; the rest is left out" : "");
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    return 1;
+  }
+}
+
 /// Evaluates a policy on the environment of its run.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
-                const env_section& played) {
+                const env_section& played, const context& of) {
   const auto path = model_of(run, arguments.model);
   const auto model = load_model(path);
+  auto video = begin_video(arguments, played);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
   const auto environments = environments_of(
       played, environments_of_evaluation(static_cast<int>(episodes), spec_of(played).tasks.size()));
   const auto version = static_cast<std::int64_t>(model.policy_version);
+  const weights trained{version, model.parameters, {}};
+  evaluator_options options{
+      .environments = environments, .shape = model.shape, .network = model.options};
   const auto result = [&] {
     try {
-      evaluator policy_evaluator(
-          {.environments = environments, .shape = model.shape, .network = model.options});
-      return policy_evaluator.evaluate(weights{version, model.parameters, {}}, episodes,
-                                       arguments.seed);
+      evaluator policy_evaluator(options);
+      return policy_evaluator.evaluate(trained, episodes, arguments.seed);
     } catch (const c10::Error& error) {
       throw std::invalid_argument(
           "model file " + path.string() +
@@ -67,7 +118,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
                                       {"eval_episodes", result.returns.size()}};
     std::puts(line.dump().c_str());
   }
-  return 0;
+  if (!video) return 0;
+  options.environments = one_environment(played);
+  return film(*video, arguments, of, std::move(options), trained);
 }
 
 /// Evaluates a language model on held-out problems of its task.
@@ -99,9 +152,12 @@ int eval(const eval_arguments& arguments, const context& of) {
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;
+    if (algorithm.evaluate && !arguments.video.empty())
+      throw std::invalid_argument(
+          "--video: expected a run on an environment, got one on the task " + settings.env.id);
     if (algorithm.evaluate)
       return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
-    return eval_policy(arguments, run, settings.env);
+    return eval_policy(arguments, run, settings.env, of);
   } catch (const evaluation_error&) {
     throw;  // the evaluation failed, and the arguments were not wrong
   } catch (const call_error&) {

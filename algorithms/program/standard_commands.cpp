@@ -147,6 +147,17 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
   options.add_option("--model", to.model, "The model to evaluate: last_model or best_model.")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
+  auto* video = options.add_option(
+      "--video", to.video,
+      "The file of a video of the first episodes: FILE.gif, or FILE.mp4 where the program ffmpeg "
+      "is installed.");
+  video->type_name("FILE");
+  options
+      .add_option("--video-episodes", to.video_episodes,
+                  "The number of episodes in the video. It has 10000 pictures at most.")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str()
+      ->needs(video);
   options.add_flag("--json", to.json,
                    "Print the result as one line of JSON on stdout, and all else on stderr.");
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
+#include "algorithms/run/openenv_environments.hpp"
 
 namespace troupe {
 
@@ -32,27 +34,6 @@ std::vector<env_task> tasks_of(const env_section& env) {
   return tasks;
 }
 
-}  // namespace
-
-std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
-
-env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
-
-namespace {
-
-/// A factory of environments. It is a struct and no lambda, because a struct can be sent to another
-/// process.
-struct registered_environments {
-  environment_request request;
-  std::vector<env_task> tasks;
-  std::size_t count;
-
-  std::unique_ptr<vector_environment> operator()() const {
-    if (!tasks.empty()) return make_task_environments(tasks, count, request);
-    return make_vector_environment(request, count);
-  }
-};
-
 /// The ids of all environments of the section.
 std::vector<std::string> ids_of(const env_section& env) {
   if (!env.tasks) return {env.id};
@@ -61,7 +42,20 @@ std::vector<std::string> ids_of(const env_section& env) {
   return ids;
 }
 
+environment_traits traits(const std::string& id) {
+  if (names_openenv(id)) return {.blocks = true, .not_deterministic = "a server plays it"};
+  return traits_of(id);
+}
+
+registered_environments registered(const env_section& env, int count) {
+  return {env.request(), tasks_of(env), static_cast<std::size_t>(count)};
+}
+
 }  // namespace
+
+std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
+
+env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
 
 fault_plan fault_plan_of(const std::string& text) {
   return text.empty() ? fault_plan{} : fault_plan::parse(text);
@@ -112,11 +106,18 @@ bool is_placement(const std::string& text) {
 }
 
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return registered_environments{env.request(), tasks_of(env), static_cast<std::size_t>(count)};
+  if (!env.tasks && names_openenv(env.id))
+    return openenv_environments{env.request(), static_cast<std::size_t>(count)};
+  return registered(env, count);
+}
+
+std::string program_of(const env_section& env) {
+  const bool elsewhere = placement_of(env.placement) == placement::process;
+  return elsewhere && !names_openenv(env.id) && environment_host_has(registered(env, 1)) ? environment_host() : "";
 }
 
 bool blocks(const env_section& env) {
-  return std::ranges::any_of(ids_of(env), [](const auto& id) { return traits_of(id).blocks; });
+  return std::ranges::any_of(ids_of(env), [](const auto& id) { return traits(id).blocks; });
 }
 
 placement place_of(const env_section& env) {
@@ -125,7 +126,7 @@ placement place_of(const env_section& env) {
 
 void require_deterministic(const env_section& env) {
   for (const auto& id : ids_of(env)) {
-    const auto why = traits_of(id).not_deterministic;
+    const auto why = traits(id).not_deterministic;
     if (!why.empty())
       throw config_error("/deterministic", "expected false with the environment " + id +
                                                ", whose episodes no seed decides, for " + why);
@@ -186,7 +187,7 @@ void describe(options_schema<env_section>& s) {
   s.field("id", &env_section::id)
       .help(
           "The environment: a name that `troupe list` prints, gymnasium:ID or module:Class for one "
-          "in Python.");
+          "in Python, openenv:URL for a server's, or the path of a plug-in such as ./my_env.so.");
   s.field("options", &env_section::options)
       .help(
           "The arguments of the environment, a JSON object: those of gymnasium.make or of the "

@@ -74,6 +74,9 @@ placement placement_of(const std::string& text);
 env_spec spec_of(const env_section& env);
 /// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
+/// The program that hosts such environments alone, for serve_options::program: env-host if it is
+/// there and has them, else this one.
+std::string program_of(const env_section& env);
 
 struct evaluation_section {
   std::int64_t every_steps = 10'000;

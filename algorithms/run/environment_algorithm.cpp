@@ -2,12 +2,8 @@
 
 #include "algorithms/run/environment_algorithm.hpp"
 
-#include <algorithm>
-#include <atomic>
-
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
-#include "runtime/base/log.hpp"
 
 namespace troupe {
 
@@ -45,60 +41,6 @@ void environment_algorithm::write_model(const std::filesystem::path& path, const
 
 std::optional<double> environment_algorithm::kept_score(const std::filesystem::path& path) const {
   return load_model(path).score;
-}
-
-namespace {
-
-// Observers of environments. They are structs and no lambdas, because structs can be sent to other
-// processes. The flag and the counter of an observer count only what happens in its own process.
-
-struct steps_observer {
-  training_metrics metrics;
-  std::string id;
-  std::shared_ptr<std::atomic_flag> begun = std::make_shared<std::atomic_flag>();
-
-  auto wire_members() { return std::tie(metrics, id); }
-  void operator()(std::int64_t steps) const {
-    metrics.env_stepped(steps);
-    if (begun->test() || begun->test_and_set()) return;
-    log::debug("the first environment step was taken", {{"env", id}});
-  }
-};
-
-struct episode_observer {
-  training_metrics metrics;
-
-  void operator()(double episode_return, std::int64_t length, bool truncated) const {
-    metrics.episode_ended(episode_return, length, truncated);
-  }
-};
-
-/// Counts every failure in the metric, and logs the first 20 and then every 1000th.
-struct failure_observer {
-  training_metrics metrics;
-  std::string id;
-  std::shared_ptr<std::atomic<std::int64_t>> failures =
-      std::make_shared<std::atomic<std::int64_t>>(0);
-
-  auto wire_members() { return std::tie(metrics, id); }
-  void operator()(const env_failure& failure) const {
-    metrics.env_failed(to_string(failure.reason));
-    const auto count = ++*failures;
-    if (count > 20 && count % 1000 != 0) return;
-    log::warn("an episode was dropped", {{"env", id},
-                                         {"environment", failure.index},
-                                         {"reason", to_string(failure.reason)},
-                                         {"failures", count},
-                                         {"error", failure.message}});
-  }
-};
-
-}  // namespace
-
-env_observers observers_of(const training_metrics& metrics, const std::string& id) {
-  return {.stepped = steps_observer{metrics, id},
-          .episode_ended = episode_observer{metrics},
-          .failed = failure_observer{metrics, id}};
 }
 
 placement place_of_evaluation(const env_section& env) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/environments/hosted_environment.hpp"
+#include "actors/environments/metrics_observers.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "algorithms/run/training_run.hpp"
@@ -41,10 +42,6 @@ class environment_algorithm {
   /// The options of an evaluator for evaluations of so many episodes.
   evaluator_options evaluator_of(int episodes) const;
 };
-
-/// Observers that count the steps, episodes and failures of environments as metrics, and log some
-/// of the failures.
-env_observers observers_of(const training_metrics& metrics, const std::string& id);
 
 /// The placement of the environments of evaluations: a thread of their own if training's have one,
 /// because such environments may block; otherwise the pool.

@@ -61,8 +61,8 @@ class run_control {
   struct state {
     /// The rate that set_learning_rate set; nullopt means that the configured rate holds.
     std::optional<double> learning_rate;
-    std::map<std::string, double> values;  ///< Recorded values that have not been written yet.
-    std::optional<std::string> env_options;         ///< What set_options set.
+    std::map<std::string, double> values;    ///< Recorded values that have not been written yet.
+    std::optional<std::string> env_options;  ///< What set_options set.
     std::map<std::string, std::string> env_attrs;  ///< What set_attr set, by name.
 
     bool empty() const {

@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
@@ -151,3 +152,29 @@ void push_right() {
 }
 // readme: end
 }  // namespace docs::vector
+
+namespace docs::picture {
+
+class corridor {
+ public:
+  bool render(troupe::canvas& on) const;
+
+ private:
+  static constexpr int length = 10;
+  int position_ = 0;
+};
+
+// readme: picture
+#include "actors/environments/canvas.hpp"
+
+/// Draws the places as a row, the exit in green and the agent in red.
+bool corridor::render(troupe::canvas& on) const {
+  constexpr int side = 40;  // pixels
+  constexpr double middle = side / 2.0;
+  on.begin(side * (length + 1), side, {255, 255, 255});
+  on.rectangle({side * length, 0}, side, side, {70, 160, 90});
+  on.circle({position_ * side + middle, middle}, 0.4 * side, {214, 54, 54});
+  return true;
+}
+// readme: end
+}  // namespace docs::picture

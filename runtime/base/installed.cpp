@@ -9,6 +9,10 @@
 
 namespace troupe::detail {
 
+/// The prefix of the Troupe that a program was linked with. find_package(troupe) lets every program
+/// define it.
+extern const char* const found_prefix [[gnu::weak]];
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,6 +39,9 @@ fs::path find_installed(const fs::path& relative) {
   }
   const auto beside = find_above("/proc/self/exe", relative);
   if (!beside.empty()) return beside;
+  if (&found_prefix != nullptr && fs::exists(fs::path(found_prefix) / relative, ignored)) {
+    return fs::path(found_prefix) / relative;
+  }
   const auto command = find_program("troupe");
   return command.empty() ? fs::path() : find_above(command, relative);
 }

@@ -131,9 +131,9 @@ value_kind_ptr make_kind();
 template <class T>
 class options_schema {
  public:
-  /// Adds a field. `V` is bool, an integer, float, double, std::string, json_object, a described enum,
-  /// a described struct, or a std::optional (null in JSON if it is empty) or std::vector of those.
-  /// The member may belong to a base class.
+  /// Adds a field. `V` is bool, an integer, float, double, std::string, json_object, a described
+  /// enum, a described struct, or a std::optional (null in JSON if it is empty) or std::vector of
+  /// those. The member may belong to a base class.
   template <class V, class Owner>
     requires std::derived_from<T, Owner>
   detail::field_schema& field(std::string name, V Owner::* member) {

@@ -1,5 +1,5 @@
 #pragma once
-// Child processes of the running program, each with a link to it. One thread, the keeper's, starts
+// Child processes, each with a link to the running program. One thread, the keeper's, starts
 // them and is told how they end. No child outlives this process: the kernel kills them when this
 // process dies, and they exit when their link ends. Internal to runtime/.
 

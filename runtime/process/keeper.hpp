@@ -16,8 +16,7 @@
 namespace troupe::detail {
 
 /// A process that this process has started.
-class kept_process : public event_loop::handler,
-                     public std::enable_shared_from_this<kept_process> {
+class kept_process : public event_loop::handler, public std::enable_shared_from_this<kept_process> {
  public:
   using on_end = std::function<void(const child_end&)>;
   /// The time that a process has to end by itself before it is killed.

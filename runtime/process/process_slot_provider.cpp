@@ -1,5 +1,7 @@
 #include "runtime/process/process_slot_provider.hpp"
 
+#include <cerrno>
+
 #include "runtime/base/log.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/remote/peer.hpp"
@@ -26,11 +28,14 @@ class process_slot_provider final : public slot_provider {
   void allocate(const service_state& service, const replica_info& info, answer got) override {
     std::shared_ptr<remote_slot> place;
     try {
-      auto process =
-          std::make_unique<child>(child_options{.memory_limit = service.options.memory_limit});
-      log::info(
-          "a process was started for a replica",
-          {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
+      const auto& program = service.options.program;
+      auto process = std::make_unique<child>(
+          child_options{.program = program, .memory_limit = service.options.memory_limit});
+      log::info("a process was started for a replica",
+                {{"service", service.options.name},
+                 {"replica", info.index},
+                 {"pid", process->pid()},
+                 {"program", program.empty() ? program_invocation_name : program}});
       const auto to = std::make_shared<connection>(process->way());
       const auto counted = system_.remote_metrics();
       counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)},

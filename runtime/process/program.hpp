@@ -1,6 +1,6 @@
 #pragma once
-// A foreign program that this process starts and talks to by a socket and shared memory. It does not
-// outlive this process. Internal to Troupe.
+// A foreign program that this process starts and talks to by a socket and shared memory. It does
+// not outlive this process. Internal to Troupe.
 
 #include <functional>
 #include <memory>

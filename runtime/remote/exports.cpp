@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/build_stamp.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
 #include "runtime/remote/peer.hpp"
@@ -32,10 +33,15 @@ void exports::make(const message& m) {
 exports::wanted_role exports::read_role(const message& m) {
   wanted_role wanted;
   auto body = m.body({&by_.system().metrics()});
+  const auto origin = body.read<role_origin>();
+  if (origin.build != build_stamp()) {
+    throw wire_error("expected a program of build " + shown(origin.build) +
+                     " of Troupe, from which it was asked for, got one of build " + build_stamp());
+  }
   wanted.about = body.read<remote_options>();
   wanted.options = wanted.about.options();
   const imports::arrival scope(by_.imported());
-  wanted.factory = role_constructor_of(m.header.what, m.header.hash).read(body);
+  wanted.factory = role_constructor_of(m.header.key(), origin.role).read(body);
   return wanted;
 }
 
@@ -127,7 +133,7 @@ void exports::call(const message& m) {
 }
 
 ref<call_base> exports::read_call(const message& m, exported_replica& of) {
-  const auto& kind = call_kind_of(m.header.what, m.header.hash);
+  const auto& kind = call_kind_of(m.header.key());
   auto& access = of.access[&kind];
   if (!access) access = access_to(*of.service, kind.handle);
   if (!access && of.service->role)

@@ -3,7 +3,7 @@
 // link. The importing side, whose callers reach it through a remote replica, chooses the number.
 //
 //   importer                                    exporter
-//     make n, service, role  ────────────────>    makes a role for it
+//     make n, build, role    ────────────────>    makes a role for it
 //     import n, service, serial ─────────────>    shows one that serves there already
 //                            <────────────────  serves n
 //     call n, id, arguments  ────────────────>
@@ -78,7 +78,7 @@ enum class alive : std::uint32_t {
 
 /// The header of each message. The body depends on its kind.
 struct message_header {
-  static constexpr std::uint16_t current = 4;
+  static constexpr std::uint16_t current = 5;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t protocol = current;
@@ -88,11 +88,17 @@ struct message_header {
   std::uint64_t sequence = 0;  ///< Counts the messages of this urgency in this direction.
   /// The id of a call, its result and its cancellation, of `measure`, or of a session.
   std::uint64_t id = 0;
-  /// The number of a call's kind or of the constructor of `make`; else one of the enums above.
-  std::uint32_t what = 0;
-  std::uint32_t hash = 0;               ///< The hash of this kind or constructor.
+  std::uint32_t what = 0;  ///< One of the enums above; the upper half of the key in call and make.
+  std::uint32_t key_low = 0;            ///< The lower half of that key.
   std::int64_t deadline = no_deadline;  ///< The time left to a call or `open`, in nanoseconds.
   std::int64_t version = any_version;   ///< The version of the role, in `serves` and in a result.
+
+  /// The key of a call's kind or of the constructor of `make`; see call_registry.hpp.
+  std::uint64_t key() const { return std::uint64_t{what} << 32 | key_low; }
+  void set_key(std::uint64_t key) {
+    what = static_cast<std::uint32_t>(key >> 32);
+    key_low = static_cast<std::uint32_t>(key);
+  }
 };
 static_assert(sizeof(message_header) == 48);
 

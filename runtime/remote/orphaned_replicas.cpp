@@ -10,11 +10,11 @@ std::string made_from(const message& make, remote_options about) {
   if (about.outlive_controller == 0) return {};
   about.generation = 0;
   auto arguments = make.body();
+  arguments.read<role_origin>();
   arguments.read<remote_options>();
-  std::string role_spec(wire_size(about) + 2 * sizeof(std::uint32_t), '\0');
+  std::string role_spec(wire_size(about) + sizeof(std::uint64_t), '\0');
   wire_writer to(std::as_writable_bytes(std::span(role_spec)));
-  to.write(make.header.what);
-  to.write(make.header.hash);
+  to.write(make.header.key());
   to.write(about);
   const auto rest = arguments.bytes(arguments.left(), "its arguments");
   return role_spec.append(reinterpret_cast<const char*>(rest.data()), rest.size());

@@ -6,15 +6,15 @@ namespace troupe::detail {
 
 namespace {
 
-std::vector<std::size_t> numbers_of(const std::vector<const endpoint_info*>& endpoints) {
-  std::vector<std::size_t> numbers;
-  for (const auto* e : endpoints) numbers.push_back(e->number);
-  return numbers;
+std::vector<std::uint64_t> keys_of(const std::vector<const endpoint_info*>& endpoints) {
+  std::vector<std::uint64_t> keys;
+  for (const auto* e : endpoints) keys.push_back(e->key);
+  return keys;
 }
 
-std::vector<const endpoint_info*> endpoints_of(const std::vector<std::size_t>& numbers) {
+std::vector<const endpoint_info*> endpoints_of(const std::vector<std::uint64_t>& keys) {
   std::vector<const endpoint_info*> endpoints;
-  for (const auto number : numbers) endpoints.push_back(&endpoint_of_number(number));
+  for (const auto key : keys) endpoints.push_back(&endpoint_of_key(key));
   return endpoints;
 }
 
@@ -36,9 +36,9 @@ remote_options::remote_options(const service_state& service, const replica_info&
       hedge_after(service.options.hedge_after.count()),
       outlive_controller(service.options.outlive_controller.count()),
       restarts_on_throw(service.options.on_throw == on_throw::restart),
-      idempotent(numbers_of(service.options.idempotent)),
-      hedged(numbers_of(service.options.hedged)),
-      run_to_end(numbers_of(service.options.run_to_end)) {}
+      idempotent(keys_of(service.options.idempotent)),
+      hedged(keys_of(service.options.hedged)),
+      run_to_end(keys_of(service.options.run_to_end)) {}
 
 serve_options remote_options::options() const {
   serve_options o{.name = name};

@@ -9,6 +9,12 @@
 
 namespace troupe::detail {
 
+/// The beginning of a `make` message.
+struct role_origin {
+  std::string build;  ///< The build_stamp() of the sender.
+  std::string role;   ///< The name of the role, for messages.
+};
+
 struct remote_options {
   remote_options() = default;
   explicit remote_options(const service_state& service, const replica_info& info = {});
@@ -23,7 +29,7 @@ struct remote_options {
   std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0,
                outlive_controller = 0;
   bool restarts_on_throw = false;
-  std::vector<std::size_t> idempotent, hedged, run_to_end;  // These are numbers of endpoints.
+  std::vector<std::uint64_t> idempotent, hedged, run_to_end;  // These are keys of endpoints.
 
   auto wire_members() {
     return std::tie(name, index, generation, max_queued, max_waiting, max_ongoing, max_batch,

@@ -1,6 +1,7 @@
 #include "runtime/remote/remote_replica.hpp"
 
 #include "runtime/actor/ticks.hpp"
+#include "runtime/base/build_stamp.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
@@ -82,11 +83,13 @@ void remote_replica::join(std::shared_ptr<connection> to) {
     return to_->send(header, std::make_pair(service_->options.name, serial_));
   }
   header.kind = message_kind::make;
-  header.what = factory_->constructor->number;
-  header.hash = factory_->constructor->hash;
+  header.set_key(factory_->constructor->key);
+  const role_origin origin{build_stamp(), factory_->constructor->name};
   const remote_options options(*service_, info_);
+  const auto size = wire_size(origin) + wire_size(options) + factory_->arguments_size();
   try {
-    to_->send(header, wire_size(options) + factory_->arguments_size(), [&](wire_writer& out) {
+    to_->send(header, size, [&](wire_writer& out) {
+      out.write(origin);
       out.write(options);
       factory_->write_arguments(out);
     });
@@ -152,12 +155,9 @@ void remote_replica::writable() {
 
 void remote_replica::send(ref<call_base> call) {
   const auto& kind = call->kind();
-  message_header header{.kind = message_kind::call,
-                        .control = call->urgent,
-                        .replica = number_,
-                        .id = ++last_id_,
-                        .what = kind.number,
-                        .hash = kind.hash};
+  message_header header{
+      .kind = message_kind::call, .control = call->urgent, .replica = number_, .id = ++last_id_};
+  header.set_key(kind.key);
   if (call->limited) {
     const auto left = call->deadline - now();
     header.deadline = std::max<std::int64_t>(1, left.count());

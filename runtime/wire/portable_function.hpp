@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "runtime/base/demangled.hpp"
+#include "runtime/base/text_hash.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace troupe {
@@ -17,31 +19,40 @@ class portable_function;
 
 namespace detail {
 
-/// The codec of one class of callables. Every process of the same build has the same ones.
+/// The codec of one class of callables.
 template <class Signature>
 struct portable_kind {
   using function = std::function<Signature>;
 
-  portable_kind(std::size_t (*size)(const function&), void (*write)(const function&, wire_writer&),
-                function (*read)(wire_reader&))
-      : size(size), write(write), read(read), next(std::exchange(first, this)) {}
+  portable_kind(std::string_view name, std::size_t (*size)(const function&),
+                void (*write)(const function&, wire_writer&), function (*read)(wire_reader&))
+      : key(text_hash(name)), size(size), write(write), read(read) {
+    while (find(key)) ++key;  // Types in anonymous namespaces can have the same name.
+    next = std::exchange(first, this);
+  }
+
+  /// Identifies this kind in another process, like the keys of call_registry.hpp.
+  std::uint64_t key;
 
   std::size_t (*size)(const function&);
   void (*write)(const function&, wire_writer&);
   function (*read)(wire_reader&);
 
-  const portable_kind* next;
+  const portable_kind* next = nullptr;
   /// The list of all kinds, which is complete before main begins.
   static inline constinit const portable_kind* first = nullptr;
 
-  /// Identifies this kind in another process: its distance from `first` in the program's memory.
-  std::int64_t place() const {
-    return reinterpret_cast<std::intptr_t>(this) - reinterpret_cast<std::intptr_t>(&first);
+  /// Returns null if there is none.
+  static const portable_kind* find(std::uint64_t key) {
+    const auto* kind = first;
+    while (kind != nullptr && kind->key != key) kind = kind->next;
+    return kind;
   }
 };
 
 template <class F, class Signature>
 inline const portable_kind<Signature> portable_kind_of{
+    type_name<F>(),
     [](const std::function<Signature>& f) { return wire_size(*f.template target<F>()); },
     [](const std::function<Signature>& f, wire_writer& to) { to.write(*f.template target<F>()); },
     [](wire_reader& from) { return std::function<Signature>(from.read<F>()); }};
@@ -104,19 +115,17 @@ struct wire_codec<portable_function<R(A...)>> {
   static constexpr std::size_t bytes_min = 1;
 
   static std::size_t size(const function& f) {
-    return 1 + (f ? sizeof(std::int64_t) + kind_of(f).size(f.call_) : 0);
+    return 1 + (f ? sizeof(std::uint64_t) + kind_of(f).size(f.call_) : 0);
   }
   static void write(const function& f, wire_writer& to) {
     to.write(static_cast<bool>(f));
     if (!f) return;
-    to.write(kind_of(f).place());
+    to.write(kind_of(f).key);
     kind_of(f).write(f.call_, to);
   }
   static function read(wire_reader& from) {
     if (!from.read<bool>()) return {};
-    const auto place = from.read<std::int64_t>();
-    const auto* found = kind::first;
-    while (found != nullptr && found->place() != place) found = found->next;
+    const auto* found = kind::find(from.read<std::uint64_t>());
     if (found == nullptr) from.fail(detail::type_name<function>(), "no such function");
     return function(*found, found->read(from));
   }

@@ -452,8 +452,8 @@ run --help
 report "--help names the commands" $?
 ! ldd "$troupe" | grep -q libtorch
 report "the command that prints help loads no libtorch" $?
-! ldd "$(dirname "$troupe")/../libexec/troupe/serve-env" | grep -q libtorch
-report "nor does the server of environments" $?
+! ldd "$(dirname "$troupe")/../libexec/troupe/serve-env" "$(dirname "$troupe")/../libexec/troupe/env-host" | grep -q libtorch
+report "nor do the programs that serve and host environments" $?
 cp "$troupe" alone
 code=0
 ./alone list >out 2>err || code=$?

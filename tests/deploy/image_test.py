@@ -90,7 +90,8 @@ class Libraries(unittest.TestCase):
                                 "--component", "command")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.binaries = [f"{folder.name}/bin/troupe", f"{folder.name}/libexec/troupe/troupe",
-                         f"{folder.name}/libexec/troupe/serve-env", f"{folder.name}/libexec/troupe/language-model"]
+                         f"{folder.name}/libexec/troupe/serve-env", f"{folder.name}/libexec/troupe/env-host",
+                         f"{folder.name}/libexec/troupe/language-model"]
 
     def asked_for(self):
         """Each library that a binary names itself, with the file the loader takes for it."""

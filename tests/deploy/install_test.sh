@@ -90,6 +90,10 @@ printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "run
 [[ $printed == $'6\n256\n1\n0.5' ]] || fail "expected 6, 256, 1 and 0.5, got $printed"
 timeout 60 "$place/program/build/door" list >"$place/log" 2>&1 || fail "running a program with the commands of troupe"
 grep -q '^  CartPole-v1 ' "$place/log" || fail "its list of environments"
+timeout 60 "$place/program/build/door" train -n 256 rollout.n_steps=128 evaluation.final_episodes=1 --metrics-port 0 \
+  env.placement=process >"$place/log" 2>&1 || fail "running environments in a process"
+grep -qF "program=$place/installed/libexec/troupe/env-host" "$place/log" ||
+  fail "a program of find_package(troupe) runs Troupe's environments in the installed env-host"
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||

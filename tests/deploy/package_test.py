@@ -36,7 +36,8 @@ class Packages(unittest.TestCase):
 
     def test_the_command_its_pages_and_its_completion_are_in_troupe(self):
         files = self.files_of(self.troupe)
-        for path in ("bin/troupe", "libexec/troupe/troupe", "libexec/troupe/serve-env", "libexec/troupe/language-model"):
+        for path in ("bin/troupe", "libexec/troupe/troupe", "libexec/troupe/serve-env", "libexec/troupe/env-host",
+                     "libexec/troupe/language-model"):
             self.assertEqual(files[f"/usr/{path}"], ("-rwxr-xr-x", "root/root"))
         for path in ("man/man1/troupe.1.gz", "bash-completion/completions/troupe", "zsh/vendor-completions/_troupe",
                      "fish/vendor_completions.d/troupe.fish", "doc/troupe/copyright", "doc/troupe/changelog.gz"):

@@ -29,6 +29,8 @@ numbers_of >here
 [[ $(wc -l <here) -ge 3 ]]
 report "a run reports its updates" $?
 same_as_here "environments in a process" env.placement=process
+grep -q 'a process was started for a replica service=environments .*program=.*/libexec/troupe/env-host' err
+report "the process of environments executes env-host" $?
 same_as_here "the policy in a process" placement.policy=process
 same_as_here "the trainer in a process" placement.trainer=process
 same_as_here "each in a process of its own" \

@@ -14,6 +14,8 @@ TEXT_MAX = 8192  # of the text of an error
 
 _HEADER = struct.Struct("<cI")  # the kind of the message, and the bytes that follow
 
+_STEP, _STEPPED = _HEADER.pack(b"S", 0), _HEADER.pack(b"R", 0)
+
 # What `pip install` calls a module that has another name.
 _PACKAGES = {
     "ale_py": "ale-py",
@@ -54,6 +56,11 @@ class Channel:
 
     def read(self):
         """Returns the kind of the next message and its JSON text."""
+        if not self._bytes:
+            self._receive()
+            if self._bytes == _STEP:  # by far the most frequent message
+                self._bytes = b""
+                return b"S", b""
         while len(self._bytes) < _HEADER.size:
             self._receive()
         kind, length = _HEADER.unpack_from(self._bytes)
@@ -66,7 +73,7 @@ class Channel:
 
     def _receive(self):
         try:
-            part = self._socket.recv(1 << 16)
+            part = self._socket.recv(8192)
         except OSError:
             raise Closed from None
         if not part:
@@ -79,11 +86,17 @@ class Channel:
 
     def stepped(self, events):
         """Answers a step. `events` has an entry for each ended or failed episode."""
-        self._send(b"R", json.dumps(events).encode() if events else b"")
+        if events:
+            self._send(b"R", json.dumps(events).encode())
+        else:
+            self._send_bytes(_STEPPED)
 
     def _send(self, kind, text):
+        self._send_bytes(_HEADER.pack(kind, len(text)) + text)
+
+    def _send_bytes(self, message):
         try:
-            self._socket.sendall(_HEADER.pack(kind, len(text)) + text)
+            self._socket.sendall(message)
         except OSError:
             raise Closed from None
 

@@ -130,7 +130,7 @@ class _Array:
     def __init__(self, space, row, what):
         self.shape = tuple(space.shape)
         self.dtype = np.dtype(space.dtype)
-        self.fits = {self.dtype}  # the dtypes that were found to fit
+        self.fits = self.dtype  # the dtype that was last found to fit
         self.what = what
         if kind_of(space) == "Box" and has_channels_last(space):
             height, width, channels = self.shape
@@ -143,12 +143,12 @@ class _Array:
             value = np.asarray(value)
         if value.shape != self.shape:
             _require_shape(value, self.shape, self.what)
-        if value.dtype not in self.fits:
+        if value.dtype is not self.fits:
             if not np.can_cast(value.dtype, self.dtype, "same_kind"):
                 raise Refused(
                     f"{self.what}: expected dtype {self.dtype}, got dtype {value.dtype}"
                 )
-            self.fits.add(value.dtype)
+            self.fits = value.dtype
         self.place[...] = value
 
 

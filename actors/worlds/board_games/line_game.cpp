@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -31,7 +33,8 @@ env_spec line_game::spec() const {
   parts.push_back(spaces::discrete(moves(options_) + 1));
   return {.id = options_.id,
           .observation_space = spaces::tuple(std::move(parts)),
-          .action_space = spaces::discrete(moves(options_))};
+          .action_space = spaces::discrete(moves(options_)),
+          .render_fps = 2};
 }
 
 void line_game::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -63,6 +66,42 @@ step_result line_game::step(action_view action, std::span<float> obs) {
   }
   show(obs);
   return result;
+}
+
+// The agent's marks are crosses or red discs, the opponent's are rings or yellow discs.
+bool line_game::render(canvas& on) const {
+  constexpr canvas::colour white{255, 255, 255}, black{}, board{25, 80, 170};
+  constexpr canvas::colour red{214, 54, 54}, blue{40, 90, 200}, yellow{242, 203, 44};
+  constexpr std::int64_t picture_side = 480, cell_max = 100;
+  const auto longer = std::max(options_.rows, options_.columns);
+  const auto cell = std::clamp<std::int64_t>(picture_side / longer, 1, cell_max);
+  const auto width = options_.columns * cell, height = options_.rows * cell;
+  const bool falls = options_.falls;
+  const auto side = static_cast<double>(cell), radius = 0.4 * side, stroke = 0.1 * side;
+  on.begin(static_cast<int>(width), static_cast<int>(height), falls ? board : white);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i) / options_.columns;
+    const auto column = static_cast<std::int64_t>(i) % options_.columns;
+    const auto from_top = falls ? options_.rows - 1 - row : row;
+    const canvas::point at{(static_cast<double>(column) + 0.5) * side,
+                           (static_cast<double>(from_top) + 0.5) * side};
+    if (falls) {
+      const bool is_free = cells_[i] == mark::none;
+      on.circle(at, radius, is_free ? white : cells_[i] == mark::own ? red : yellow);
+    } else if (cells_[i] == mark::own) {
+      const double reach = radius * 0.75;
+      on.line({at.x - reach, at.y - reach}, {at.x + reach, at.y + reach}, stroke, red);
+      on.line({at.x - reach, at.y + reach}, {at.x + reach, at.y - reach}, stroke, red);
+    } else if (cells_[i] == mark::opponent) {
+      on.circle(at, radius, blue);
+      on.circle(at, radius - stroke, white);
+    }
+  }
+  if (falls) return true;
+  const double right = static_cast<double>(width), bottom = static_cast<double>(height);
+  for (double x = side; x < right; x += side) on.line({x, 0}, {x, bottom}, 0.03 * side, black);
+  for (double y = side; y < bottom; y += side) on.line({0, y}, {right, y}, 0.03 * side, black);
+  return true;
 }
 
 bool line_game::save(state_writer& to) const {

@@ -44,6 +44,7 @@ class line_game final : public environment {
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   /// Throws std::invalid_argument for a number outside 0 .. moves - 1.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -8,6 +8,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -60,6 +62,8 @@ struct lunar_lander::world final : b2ContactListener {
   }
 
   void make_legs();
+  /// Returns the corners of the ground from the left to the right, in metres.
+  std::vector<b2Vec2> skyline() const;
 
   b2World physics;
   b2Body* ground = nullptr;
@@ -151,6 +155,17 @@ void lunar_lander::world::make_legs() {
   }
 }
 
+std::vector<b2Vec2> lunar_lander::world::skyline() const {
+  std::vector<b2Vec2> corners;
+  for (const auto* fixture = ground->GetFixtureList(); fixture; fixture = fixture->GetNext()) {
+    const auto* edge = static_cast<const b2EdgeShape*>(fixture->GetShape());
+    const bool is_terrain = edge->m_vertex1.y > 0 || edge->m_vertex2.y > 0;
+    if (is_terrain) corners.insert(corners.end(), {edge->m_vertex1, edge->m_vertex2});
+  }
+  std::ranges::sort(corners, {}, &b2Vec2::x);
+  return corners;
+}
+
 lunar_lander::lunar_lander(const lunar_lander_options& options) : options_(options) {
   const auto& [continuous, gravity, wind, power, turbulence] = options_;
   check(gravity > -12 && gravity < 0, "gravity", "between -12 and 0", gravity);
@@ -170,7 +185,8 @@ env_spec lunar_lander::spec() const {
           .action_space = options_.continuous ? space(spaces::box(-1.0F, 1.0F, {2}))
                                               : space(spaces::discrete(4)),
           .max_episode_steps = 1000,
-          .reward_threshold = 200.0};
+          .reward_threshold = 200.0,
+          .render_fps = fps};
 }
 
 void lunar_lander::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -294,6 +310,55 @@ double lunar_lander::shaping(const std::array<double, 8>& seen) const {
   return -100 * std::sqrt(seen[0] * seen[0] + seen[1] * seen[1]) -
          100 * std::sqrt(seen[2] * seen[2] + seen[3] * seen[3]) - 100 * std::abs(seen[4]) +
          10 * seen[6] + 10 * seen[7];
+}
+
+// The colours and sizes are Gymnasium's. Its flames are sparks that its random generator scatters;
+// these are cones, as long as the engine is strong.
+bool lunar_lander::render(canvas& on) const {
+  if (!world_) return false;
+  constexpr canvas::colour hull{128, 102, 230}, edge{77, 77, 128}, fire{255, 150, 40};
+  constexpr canvas::colour snow{255, 255, 255}, cloth{204, 204, 0};
+  const auto on_picture = [](b2Vec2 at) {
+    return canvas::point{at.x * scale, (height - double{at.y}) * scale};
+  };
+  const auto fill = [&on](const std::vector<canvas::point>& corners, canvas::colour ink) {
+    on.polygon(corners, ink);
+  };
+  on.begin(static_cast<int>(width * scale), static_cast<int>(height * scale), {0, 0, 0});
+  std::vector<canvas::point> ground{{0, height * scale}};
+  for (const auto& corner : world_->skyline()) ground.push_back(on_picture(corner));
+  ground.push_back({width * scale, height * scale});
+  fill(ground, snow);
+
+  // In metres along the lander's own axes, to the right and up.
+  const auto on_lander = [&](double right, double up) {
+    return on_picture(world_->lander->GetWorldPoint(vector(right / scale, up / scale)));
+  };
+  const bool has_flown = flown_.size() >= 2;
+  const double main = has_flown ? flown_[flown_.size() - 2] : 0;
+  const double side = has_flown ? flown_.back() : 0;
+  if (main > 0) fill({on_lander(-6, -10), on_lander(6, -10), on_lander(0, -10 - 25 * main)}, fire);
+  if (side != 0) {
+    const double from = side > 0 ? -15 : 15, to = from - 15 * side;
+    fill({on_lander(from, 9), on_lander(from, 15), on_lander(to, 12)}, fire);
+  }
+  for (const b2Body* body : {world_->legs[0], world_->legs[1], world_->lander}) {
+    const auto* shape = static_cast<const b2PolygonShape*>(body->GetFixtureList()->GetShape());
+    std::vector<canvas::point> corners;
+    for (int i = 0; i < shape->m_count; ++i)
+      corners.push_back(on_picture(body->GetWorldPoint(shape->m_vertices[i])));
+    fill(corners, hull);
+    for (std::size_t i = 0; i < corners.size(); ++i)
+      on.line(corners[i], corners[(i + 1) % corners.size()], 2, edge);
+  }
+
+  for (const double share : {0.4, 0.6}) {
+    const auto foot = on_picture(vector(width * share, pad_height));
+    const double top = foot.y - 50;
+    on.line(foot, {foot.x, top}, 1, snow);
+    fill({{foot.x, top}, {foot.x, top + 10}, {foot.x + 25, top + 5}}, cloth);
+  }
+  return true;
 }
 
 bool lunar_lander::save(state_writer& to) const {

@@ -47,6 +47,8 @@ class lunar_lander final : public environment {
   /// Throws std::invalid_argument for an action other than 0 to 3.
   step_result step(action_view action, std::span<float> obs) override;
 
+  bool render(canvas& on) const override;
+
   /// Saves the random generator at the reset and all actions since, because bodies and contacts
   /// can't be saved. `restore` repeats the episode from these, which takes a few milliseconds.
   bool save(state_writer& to) const override;

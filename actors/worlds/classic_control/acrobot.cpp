@@ -5,6 +5,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/worlds/classic_control/numpy_power.hpp"
 
 namespace troupe {
@@ -99,7 +100,8 @@ env_spec acrobot::spec() const {
               spaces::box({-1, -1, -1, -1, -fast_1, -fast_2}, {1, 1, 1, 1, fast_1, fast_2}),
           .action_space = spaces::discrete(3),
           .max_episode_steps = 500,
-          .reward_threshold = -100.0};
+          .reward_threshold = -100.0,
+          .render_fps = 15};
 }
 
 void acrobot::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -137,6 +139,28 @@ step_result acrobot::step(action_view action, std::span<float> obs) {
   obs[5] = static_cast<float>(dtheta2);
   const bool is_up = -cosine1 - std::cos(theta2 + theta1) > 1.0;
   return {.reward = is_up ? 0.0 : -1.0, .terminated = is_up};
+}
+
+bool acrobot::render(canvas& on) const {
+  constexpr int side = 500;
+  constexpr double centre_of_side = side / 2.0;
+  constexpr double scale = side / (2 * (2 * link_length + 0.2));  // pixels a metre
+  constexpr canvas::colour black{}, link_ink{0, 204, 204}, joint_ink{204, 204, 0};
+  const canvas::point bar{centre_of_side, centre_of_side};
+  const auto end_of_link = [](canvas::point from, double angle) {
+    return canvas::point{from.x + std::sin(angle) * link_length * scale,
+                         from.y + std::cos(angle) * link_length * scale};
+  };
+  const auto elbow = end_of_link(bar, state_[0]);
+  const auto tip = end_of_link(elbow, state_[0] + state_[1]);
+  on.begin(side, side, {255, 255, 255});
+  const double goal = centre_of_side - link_length * scale;
+  on.line({0, goal}, {side, goal}, 1, black);
+  on.line(bar, elbow, 0.2 * scale, link_ink);
+  on.line(elbow, tip, 0.2 * scale, link_ink);
+  on.circle(bar, 0.1 * scale, joint_ink);
+  on.circle(elbow, 0.1 * scale, joint_ink);
+  return true;
 }
 
 bool acrobot::save(state_writer& to) const {

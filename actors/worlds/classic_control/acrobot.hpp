@@ -32,6 +32,7 @@ class acrobot final : public environment {
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   /// Throws std::invalid_argument for an action other than 0, 1 and 2.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -32,7 +34,8 @@ env_spec cartpole::spec() const {
               spaces::box({-x, -infinity, -theta, -infinity}, {x, infinity, theta, infinity}),
           .action_space = spaces::discrete(2),
           .max_episode_steps = is_v1 ? 500 : 200,
-          .reward_threshold = is_v1 ? 475.0 : 195.0};
+          .reward_threshold = is_v1 ? 475.0 : 195.0,
+          .render_fps = 50};
 }
 
 void cartpole::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -74,6 +77,24 @@ step_result cartpole::step(action_view action, std::span<float> obs) {
   const bool terminated =
       x < -x_limit || x > x_limit || theta < -theta_limit || theta > theta_limit;
   return {.reward = reward_of(terminated), .terminated = terminated};
+}
+
+// The colours and sizes of this picture and of the other ones in this folder are Gymnasium's.
+bool cartpole::render(canvas& on) const {
+  constexpr int width = 600, height = 400;
+  constexpr double scale = width / (2 * x_limit);  // pixels a metre
+  constexpr double track = 300, half_cart = 25, cart_top = 285, axle_up = 7.5;
+  constexpr canvas::colour black{}, pole_ink{202, 152, 101}, axle_ink{129, 132, 203};
+  const auto& [x, x_dot, theta, theta_dot] = state_;
+  const canvas::point axle{width / 2.0 + x * scale, track - axle_up};
+  const double length = 2 * half_length * scale;
+  const canvas::point tip{axle.x + std::sin(theta) * length, axle.y - std::cos(theta) * length};
+  on.begin(width, height, {255, 255, 255});
+  on.line({0, track}, {width, track}, 1, black);
+  on.rectangle({axle.x - half_cart, cart_top}, 2 * half_cart, 2 * (track - cart_top), black);
+  on.line(axle, tip, 10, pole_ink);
+  on.circle(axle, 5, axle_ink);
+  return true;
 }
 
 bool cartpole::save(state_writer& to) const {

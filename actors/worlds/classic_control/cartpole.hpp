@@ -38,6 +38,7 @@ class cartpole final : public environment {
   /// Throws std::invalid_argument for an action other than 0 and 1. A step after the one that
   /// terminated has reward 0; a vector environment never takes such a step.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -15,6 +17,44 @@ constexpr double gravity = 0.0025;
 
 }  // namespace
 
+bool detail::draw_mountain_car(canvas& on, double position, double goal) {
+  constexpr int width = 600, height = 400;
+  constexpr double scale = width / (rightmost - leftmost);  // pixels a unit of position
+  constexpr canvas::colour black{}, wheel_ink{128, 128, 128}, flag_ink{204, 204, 0};
+  const auto on_hill = [](double at) {
+    const double up = std::sin(3 * at) * 0.45 + 0.55;
+    return canvas::point{(at - leftmost) * scale, height - up * scale};
+  };
+  on.begin(width, height, {255, 255, 255});
+  constexpr int pieces = 100;
+  for (int i = 0; i < pieces; ++i) {
+    constexpr double piece = (rightmost - leftmost) / pieces;
+    on.line(on_hill(leftmost + i * piece), on_hill(leftmost + (i + 1) * piece), 1, black);
+  }
+
+  // `along` and `up` are pixels along the hill's slope and away from it.
+  const auto foot = on_hill(position);
+  const double slope = std::cos(3 * position);  // the angle, as in Gymnasium, in rad
+  const auto on_car = [&](double along, double up) {
+    return canvas::point{foot.x + along * std::cos(slope) - up * std::sin(slope),
+                         foot.y - along * std::sin(slope) - up * std::cos(slope)};
+  };
+  constexpr double clearance = 10, half_length = 20, car_height = 20;
+  const std::array body{
+      on_car(-half_length, clearance), on_car(-half_length, clearance + car_height),
+      on_car(half_length, clearance + car_height), on_car(half_length, clearance)};
+  on.polygon(body, black);
+  for (const double wheel : {-10.0, 10.0}) on.circle(on_car(wheel, clearance), 8, wheel_ink);
+
+  const auto pole = on_hill(goal);
+  const double top = pole.y - 50;
+  on.line(pole, {pole.x, top}, 1, black);
+  const std::array flag{canvas::point{pole.x, top}, canvas::point{pole.x, top + 10},
+                        canvas::point{pole.x + 25, top + 5}};
+  on.polygon(flag, flag_ink);
+  return true;
+}
+
 env_spec mountain_car::spec() const {
   const auto speed = static_cast<float>(speed_limit);
   return {.id = "MountainCar-v0",
@@ -22,7 +62,8 @@ env_spec mountain_car::spec() const {
                                            {static_cast<float>(rightmost), speed}),
           .action_space = spaces::discrete(3),
           .max_episode_steps = 200,
-          .reward_threshold = -110.0};
+          .reward_threshold = -110.0,
+          .render_fps = 30};
 }
 
 void mountain_car::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -45,6 +86,10 @@ step_result mountain_car::step(action_view action, std::span<float> obs) {
   if (position == leftmost && velocity < 0) velocity = 0;  // the wall stops the car
   show(obs);
   return {.reward = -1, .terminated = position >= goal && velocity >= options_.goal_velocity};
+}
+
+bool mountain_car::render(canvas& on) const {
+  return detail::draw_mountain_car(on, state_[0], goal);
 }
 
 bool mountain_car::save(state_writer& to) const {

@@ -15,6 +15,11 @@ struct mountain_car_options {
 };
 void describe(options_schema<mountain_car_options>& s);
 
+namespace detail {
+/// Draws a car at `position`, the hills, and a flag at `goal`. Always returns true.
+bool draw_mountain_car(canvas& on, double position, double goal);
+}  // namespace detail
+
 /// A car in a valley is too weak to drive straight up: Moore 1990, "Efficient memory-based learning
 /// for robot control". Equal to Gymnasium's MountainCar-v0 bit for bit.
 ///
@@ -29,6 +34,7 @@ class mountain_car final : public environment {
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   /// Throws std::invalid_argument for an action other than 0, 1 and 2.
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

@@ -40,7 +40,8 @@ env_spec mountain_car_continuous::spec() const {
                                            {static_cast<float>(rightmost), speed}),
           .action_space = spaces::box(-1.0F, 1.0F, {1}),
           .max_episode_steps = 999,
-          .reward_threshold = 90.0};
+          .reward_threshold = 90.0,
+          .render_fps = 30};
 }
 
 void mountain_car_continuous::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -71,6 +72,10 @@ step_result mountain_car_continuous::step(action_view action, std::span<float> o
   is_single_ = true;
   const double cost = detail::power_2(double{force}) * 0.1;
   return {.reward = (at_goal ? 100.0 : 0.0) - cost, .terminated = at_goal};
+}
+
+bool mountain_car_continuous::render(canvas& on) const {
+  return detail::draw_mountain_car(on, state_[0], goal);
 }
 
 bool mountain_car_continuous::save(state_writer& to) const {

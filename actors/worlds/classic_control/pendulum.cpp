@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/worlds/classic_control/numpy_power.hpp"
 
 namespace troupe {
@@ -30,7 +31,8 @@ env_spec pendulum::spec() const {
   return {.id = "Pendulum-v1",
           .observation_space = spaces::box({-1, -1, -speed}, {1, 1, speed}),
           .action_space = spaces::box(-torque_limit, torque_limit, {1}),
-          .max_episode_steps = 200};
+          .max_episode_steps = 200,
+          .render_fps = 30};
 }
 
 void pendulum::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -55,6 +57,18 @@ step_result pendulum::step(action_view action, std::span<float> obs) {
   angle = angle + speed * tau;
   show(obs);
   return {.reward = -cost};
+}
+
+bool pendulum::render(canvas& on) const {
+  constexpr int side = 500;
+  constexpr double scale = side / 4.4;  // pixels a metre
+  const canvas::point axle{side / 2.0, side / 2.0};
+  const canvas::point tip{axle.x - std::sin(state_[0]) * length * scale,
+                          axle.y - std::cos(state_[0]) * length * scale};
+  on.begin(side, side, {255, 255, 255});
+  on.line(axle, tip, 0.2 * scale, {204, 77, 77});
+  on.circle(axle, 0.05 * scale, {});
+  return true;
 }
 
 bool pendulum::save(state_writer& to) const {

@@ -29,6 +29,7 @@ class pendulum final : public environment {
   env_spec spec() const override;
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  bool render(canvas& on) const override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;

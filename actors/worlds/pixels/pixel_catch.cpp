@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -22,7 +24,8 @@ env_spec pixel_catch::spec() const {
   return {.id = options_.id,
           .observation_space = spaces::image(1, options_.pixels, options_.pixels),
           .action_space = spaces::discrete(3),
-          .reward_threshold = 0.95};
+          .reward_threshold = 0.95,
+          .render_fps = 5};
 }
 
 void pixel_catch::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -43,6 +46,19 @@ step_result pixel_catch::step(action_view action, std::span<float> obs) {
   show(obs);
   if (ball_row_ < rows - 1) return {};
   return {.reward = ball_column_ == paddle_column_ ? 1.0 : -1.0, .terminated = true};
+}
+
+bool pixel_catch::render(canvas& on) const {
+  constexpr int cell = 40;
+  constexpr canvas::colour black{}, white{255, 255, 255};
+  on.begin(cell * static_cast<int>(columns), cell * static_cast<int>(rows), black);
+  const auto paint = [&](std::int64_t row, std::int64_t column) {
+    const canvas::point corner{static_cast<double>(column) * cell, static_cast<double>(row) * cell};
+    on.rectangle(corner, cell, cell, white);
+  };
+  paint(ball_row_, ball_column_);
+  paint(rows - 1, paddle_column_);
+  return true;
 }
 
 bool pixel_catch::save(state_writer& to) const {

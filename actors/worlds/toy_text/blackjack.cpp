@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/environments/canvas.hpp"
+
 namespace troupe {
 namespace {
 
@@ -24,7 +26,8 @@ env_spec blackjack::spec() const {
   return {.id = "Blackjack-v1",
           .observation_space = spaces::tuple(
               {spaces::discrete(sums), spaces::discrete(cards_shown), spaces::discrete(2)}),
-          .action_space = spaces::discrete(2)};
+          .action_space = spaces::discrete(2),
+          .render_fps = 2};
 }
 
 void blackjack::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
@@ -58,6 +61,26 @@ step_result blackjack::step(action_view action, std::span<float> obs) {
   }
   show(obs);
   return result;
+}
+
+// Of a hand only the sum is known, so the player's cards are not drawn.
+bool blackjack::render(canvas& on) const {
+  constexpr int width = 600, height = 500;
+  constexpr double middle = width / 2.0, card_width = 100, card_height = 140, card_top = 70;
+  constexpr canvas::colour table{7, 99, 36}, white{255, 255, 255}, black{}, back{40, 70, 150};
+  on.begin(width, height, table);
+  on.text({middle, 35}, "dealer", 30, white);
+  const auto draw_card = [&on](double left, canvas::colour paper) {
+    on.rectangle({left, card_top}, card_width, card_height, paper);
+  };
+  draw_card(middle - card_width - 10, white);
+  draw_card(middle + 10, back);
+  const auto name = shown_ == 1 ? std::string("A") : std::to_string(shown_);
+  on.text({middle - card_width / 2 - 10, card_top + card_height / 2}, name, 60, black);
+  on.text({middle, 270}, "player", 30, white);
+  on.text({middle, 360}, std::to_string(player_.sum()), 110, white);
+  if (player_.usable_ace()) on.text({middle, 450}, "usable ace", 30, white);
+  return true;
 }
 
 bool blackjack::save(state_writer& to) const {

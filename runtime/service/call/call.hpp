@@ -183,6 +183,7 @@ class call_of final : public call_base {
   }
 
   const call_kind& kind() const override { return *known; }
+  static const call_kind& registered() { return *known; }
   std::size_t arguments_size() const override {
     if constexpr (crosses) return wire_size(args_);
     stays();

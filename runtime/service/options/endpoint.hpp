@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -27,7 +28,9 @@ enum class endpoint_kind {
 struct endpoint_info {
   std::string_view name;  ///< Role and function, as in "counter::add".
   endpoint_kind kind;
-  std::size_t number;  ///< Counted from 0 without gaps; the same in every process of one build.
+  std::size_t number;  ///< Counted from 0 without gaps.
+  /// The number by which other processes know the endpoint; see call_registry.hpp.
+  std::uint64_t key;
 };
 
 namespace detail {
@@ -93,10 +96,11 @@ template <auto F, class... A>
 concept fits_endpoint = sizeof...(A) == std::tuple_size_v<typename endpoint_of<F>::arguments> &&
                         std::constructible_from<typename endpoint_of<F>::arguments, A...>;
 
-/// Gives the endpoint its number. Called before main.
-const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);
-/// Returns the endpoint with this number. Throws wire_error if there is none.
-const endpoint_info& endpoint_of_number(std::size_t number);
+/// Gives the endpoint its key. `spelling` is what the compiler calls it. Called before main.
+const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind,
+                                       std::string_view spelling);
+/// Returns the endpoint with this key. Throws wire_error if there is none.
+const endpoint_info& endpoint_of_key(std::uint64_t key);
 
 /// Returns the position of the last "::" before `end` that is outside template arguments, or npos.
 constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
@@ -107,6 +111,12 @@ constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
     if (depth == 0 && text.substr(i, 2) == "::") return i;
   }
   return std::string_view::npos;
+}
+
+/// Returns the compiler's spelling of a member function, with its type.
+template <auto F, class Type = decltype(F)>
+constexpr std::string_view endpoint_spelling() {
+  return __PRETTY_FUNCTION__;
 }
 
 /// Extracts a name such as "counter::add" from the compiler's spelling of a template argument.
@@ -130,7 +140,7 @@ constexpr std::string_view endpoint_name() {
 /// these pointers.
 template <auto F>
   requires std::is_member_function_pointer_v<decltype(F)>
-inline const endpoint_info* const endpoint =
-    detail::register_endpoint(detail::endpoint_name<F>(), detail::endpoint_of<F>::kind);
+inline const endpoint_info* const endpoint = detail::register_endpoint(
+    detail::endpoint_name<F>(), detail::endpoint_of<F>::kind, detail::endpoint_spelling<F>());
 
 }  // namespace troupe

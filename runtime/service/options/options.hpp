@@ -66,6 +66,12 @@ struct serve_options {
   /// The place where the replicas run: shared threads, own threads, child processes or nodes; see
   /// placement.hpp.
   troupe::placement placement = placement::shared;
+  /// The path of the program that each replica's process executes; empty means the running program.
+  /// Its main calls troupe::host_roles (runtime/system/host_roles.hpp) for the role. It must have
+  /// been linked with the same build of Troupe as the running program; otherwise the service does
+  /// not start. It is ignored unless the placement is placement::process, and in a deterministic
+  /// system.
+  std::string program = {};
   /// The largest memory in bytes that a replica's process may allocate. Allocations above it fail.
   /// 0 means no limit. It is ignored unless the placement is placement::process.
   std::size_t memory_limit = 0;

@@ -14,9 +14,9 @@ class placement {
   static const placement shared;
   /// The replica has its own thread. For code that blocks or computes long.
   static const placement thread;
-  /// Each replica runs in a child process of its own, of the same binary, so a crash of that
-  /// process costs this replica alone. The role's constructor arguments and its endpoints'
-  /// arguments and results are sent as bytes.
+  /// Each replica runs in a child process of its own, of the same binary or of
+  /// serve_options::program, so a crash of that process costs this replica alone. The role's
+  /// constructor arguments and its endpoints' arguments and results are sent as bytes.
   static const placement process;
   /// Each replica runs in a process of a node whose name matches the pattern, such as "gpu-1",
   /// "gpu-*" or "*"; '*' stands for any text, also none.

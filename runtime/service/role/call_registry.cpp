@@ -2,46 +2,49 @@
 
 #include <deque>
 #include <set>
+#include <unordered_map>
 
+#include "runtime/base/text_hash.hpp"
 #include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 
 namespace {
 
-// Written before main on one thread. The containers don't move their elements.
+/// What is known by a key. The elements don't move.
+template <class Kind>
+class keyed {
+ public:
+  const Kind& add(Kind kind, std::string_view spelling) {
+    kind.key = text_hash(spelling);
+    while (by_key_.contains(kind.key)) ++kind.key;
+    const auto& added = all_.emplace_back(std::move(kind));
+    by_key_.emplace(added.key, &added);
+    return added;
+  }
+  /// Returns null if there is none.
+  const Kind* find(std::uint64_t key) const {
+    const auto at = by_key_.find(key);
+    return at == by_key_.end() ? nullptr : at->second;
+  }
+  const std::deque<Kind>& all() const { return all_; }
+
+ private:
+  std::deque<Kind> all_;
+  std::unordered_map<std::uint64_t, const Kind*> by_key_;
+};
+
+// Written before main on one thread.
 struct registries {
-  std::deque<endpoint_info> endpoints;
-  std::deque<call_kind> calls;
-  std::deque<role_constructor> constructors;
+  keyed<endpoint_info> endpoints;
+  keyed<call_kind> calls;
+  keyed<role_constructor> constructors;
   std::deque<role_cast> casts;
 };
 
 registries& known() {
   static registries all;
   return all;
-}
-
-/// FNV-1a.
-std::uint32_t hash_of(std::string_view text) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
-
-template <class Kind>
-const Kind& add(std::deque<Kind>& to, Kind kind) {
-  kind.number = static_cast<std::uint32_t>(to.size());
-  kind.hash = hash_of(kind.signature);
-  return to.emplace_back(std::move(kind));
-}
-
-template <class Kind>
-const Kind& find(const std::deque<Kind>& in, const char* what, std::uint32_t number,
-                 std::uint32_t hash) {
-  if (number < in.size() && in[number].hash == hash) return in[number];
-  throw wire_error(std::string(what) + " " + std::to_string(number) +
-                   ": this build knows none, or another");
 }
 
 /// Calls `visit` once for each access with its type, until it returns true.
@@ -62,27 +65,36 @@ void visit_bases(std::type_index from, const void* access, service_state* servic
 
 }  // namespace
 
-const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind) {
+const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind,
+                                       std::string_view spelling) {
   auto& endpoints = known().endpoints;
-  return &endpoints.emplace_back(endpoint_info{name, kind, endpoints.size()});
+  return &endpoints.add({.name = name, .kind = kind, .number = endpoints.all().size(), .key = 0},
+                        spelling);
 }
 
-const endpoint_info& endpoint_of_number(std::size_t number) {
-  if (number < known().endpoints.size()) return known().endpoints[number];
-  throw wire_error("endpoint " + std::to_string(number) + ": this build knows none");
+const endpoint_info& endpoint_of_key(std::uint64_t key) {
+  if (const auto* found = known().endpoints.find(key)) return *found;
+  throw wire_error("an endpoint that this program doesn't have");
 }
 
-const call_kind& register_kind(call_kind kind) { return add(known().calls, std::move(kind)); }
+const call_kind& register_kind(call_kind kind) {
+  const auto spelling = kind.signature;
+  return known().calls.add(std::move(kind), spelling);
+}
 const role_constructor& register_kind(role_constructor constructor) {
-  return add(known().constructors, std::move(constructor));
+  const auto spelling = constructor.signature;
+  return known().constructors.add(std::move(constructor), spelling);
 }
 const role_cast& register_kind(role_cast cast) { return known().casts.emplace_back(cast); }
 
-const call_kind& call_kind_of(std::uint32_t number, std::uint32_t hash) {
-  return find(known().calls, "endpoint", number, hash);
+const call_kind& call_kind_of(std::uint64_t key) {
+  if (const auto* found = known().calls.find(key)) return *found;
+  throw wire_error("a call of an endpoint that this program doesn't have");
 }
-const role_constructor& role_constructor_of(std::uint32_t number, std::uint32_t hash) {
-  return find(known().constructors, "role", number, hash);
+const role_constructor& role_constructor_of(std::uint64_t key, const std::string& name) {
+  if (const auto* found = known().constructors.find(key)) return *found;
+  throw wire_error("this program doesn't have the role " + name +
+                   ", or not with such constructor arguments");
 }
 
 const void* access_to(service_state& service, std::type_index wanted) {
@@ -99,7 +111,7 @@ const void* access_to(service_state& service, std::type_index wanted) {
 std::vector<const call_kind*> calls_on(const role_kind& role) {
   std::vector<const call_kind*> calls;
   visit_bases(role.type, nullptr, nullptr, [&](std::type_index type, const void*) {
-    for (const auto& kind : known().calls) {
+    for (const auto& kind : known().calls.all()) {
       if (kind.handle == type) calls.push_back(&kind);
     }
     return false;

@@ -1,7 +1,12 @@
 #pragma once
-// The kinds of calls, the ways to make roles and the casts from a role to its bases, each with the
-// same number in every process of one build. Each is registered before main if the program names it
-// anywhere. Internal to runtime/.
+// The kinds of calls, the ways to make roles and the casts from a role to its bases. Each is
+// registered before main if the program names it anywhere.
+//
+// Other processes know a call, a constructor or an endpoint by its key, a hash of the compiler's
+// spelling of it. The key is the same in every process of one build, even in those of different
+// programs. Only types in anonymous namespaces of several files can have the same spelling. Then
+// the one that is registered first has the key, and each further one the next free number, which is
+// the same in every process of one program. Internal to runtime/.
 
 #include <cstdint>
 #include <functional>
@@ -30,9 +35,7 @@ struct call_kind {
   /// is forwarded to another process. Throws wire_error.
   ref<call_base> (*read)(const void* access, wire_reader& from);
 
-  // register_kind sets these.
-  std::uint32_t number = 0;
-  std::uint32_t hash = 0;  ///< Hash of the signature, which tells builds apart.
+  std::uint64_t key = 0;  ///< Set by register_kind.
 };
 
 /// The class of a role and the types of its constructor's arguments.
@@ -42,8 +45,7 @@ struct role_constructor {
   std::string not_encodable;
   /// Reads the arguments and makes a factory. Throws wire_error.
   std::shared_ptr<role_factory> (*read)(wire_reader& from);
-  std::uint32_t number = 0;
-  std::uint32_t hash = 0;
+  std::uint64_t key = 0;  ///< Set by register_kind.
 };
 
 /// The concrete role class of a service's replicas.
@@ -65,9 +67,9 @@ const call_kind& register_kind(call_kind kind);
 const role_constructor& register_kind(role_constructor constructor);
 const role_cast& register_kind(role_cast cast);
 
-/// These throw wire_error if this build has no such number or its hash differs.
-const call_kind& call_kind_of(std::uint32_t number, std::uint32_t hash);
-const role_constructor& role_constructor_of(std::uint32_t number, std::uint32_t hash);
+/// These throw wire_error if this program has no such kind. `name` is the role's, for the message.
+const call_kind& call_kind_of(std::uint64_t key);
+const role_constructor& role_constructor_of(std::uint64_t key, const std::string& name);
 
 /// Returns the access to the role `wanted`, the class of the service's replicas or a base of it;
 /// null if the program uses no such cast.

@@ -1,6 +1,10 @@
 #include "runtime/service/supervision/option_checks.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 
 #include "runtime/service/role/role_constructor.hpp"
@@ -62,6 +66,28 @@ void check_options(const serve_options& options) {
   }
 }
 
+namespace {
+
+/// Throws std::invalid_argument if the program can't be executed or can't have the role.
+void require_program(const serve_options& options, const role_factory& factory) {
+  const auto& name = factory.constructor->signature;
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("service \"" + options.name + "\": program: " + why);
+  };
+  if (access(options.program.c_str(), X_OK) != 0) {
+    const int error = errno;
+    refuse("expected the path of a program, got \"" + options.program +
+           "\": " + std::strerror(error));
+  }
+  for (const auto* anonymous : {"(anonymous namespace)", "{anonymous}", "<unnamed>"}) {
+    if (name.find(anonymous) == name.npos) continue;
+    refuse("expected a role whose types have names in \"" + options.program +
+           "\", too, got types in an anonymous namespace: " + name);
+  }
+}
+
+}  // namespace
+
 void require_it_can_leave(const role_factory& factory, const serve_options& options,
                           const system_capabilities& around) {
   const auto refuse = [&](const std::string& what, const std::string& type) {
@@ -76,9 +102,11 @@ void require_it_can_leave(const role_factory& factory, const serve_options& opti
   };
   if (!around.simulated && options.placement.on_node()) {
     require(around.listens, "a system that listens for nodes (system_options::listen, --listen)");
-  } else if (!around.simulated) {
+  } else if (!around.simulated && options.program.empty()) {
     require(around.may_have_children,
             "a program whose main calls troupe::run, or troupe::serve_parent_if_child first");
+  } else if (!around.simulated) {
+    require_program(options, factory);
   }
   if (!factory.constructor->not_encodable.empty()) {
     refuse("the constructor of " + factory.constructor->name, factory.constructor->not_encodable);

@@ -85,7 +85,9 @@ TEST_CASE("wrappers: rescaled actions reach the bounds from -1 and 1", "[env]") 
 
 TEST_CASE("wrappers: the registry wraps what it makes", "[env]") {
   const auto wrapped_one = make_vector_environment(
-      {.id = "Pendulum-v1", .wrappers = {.max_episode_steps = 3, .frames = 2, .rescale_actions = true}}, 2);
+      {.id = "Pendulum-v1",
+       .wrappers = {.max_episode_steps = 3, .frames = 2, .rescale_actions = true}},
+      2);
   const auto plain = make_vector_environment("Pendulum-v1", 2);
   const auto spec = wrapped_one->spec();
   CHECK(spec.id == "Pendulum-v1");
@@ -99,7 +101,8 @@ TEST_CASE("wrappers: the registry wraps what it makes", "[env]") {
   CHECK(ours.reward == theirs.reward);
   CHECK(floats(ours.obs.begin() + 3, ours.obs.begin() + 6) ==
         floats(theirs.obs.begin(), theirs.obs.begin() + 3));
-  CHECK(make_vector_environment({.id = "Pendulum-v1", .wrappers = {}}, 1)->spec() == pendulum().spec());
+  CHECK(make_vector_environment({.id = "Pendulum-v1", .wrappers = {}}, 1)->spec() ==
+        pendulum().spec());
   register_vector_environment(
       "Batch-v0", [](std::size_t size) { return std::make_unique<vector_env<pendulum>>(size); });
   CHECK_THROWS_WITH(make_vector_environment({.id = "Batch-v0", .wrappers = {.frames = 2}}, 1),

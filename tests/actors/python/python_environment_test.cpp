@@ -143,8 +143,8 @@ TEST_CASE("python: each fault of an environment is told, and costs its episode a
        {"OldForm", "expected (observation, reward, terminated, truncated, info)"}}));
   CAPTURE(name);
   // Environment 0 has seed 1 and fails; environment 1 goes on.
-  const auto envs = make_vector_environment(
-      world("faulty:" + std::string(name), R"({"at": 2, "only": 1})"), 2);
+  const auto envs =
+      make_vector_environment(world("faulty:" + std::string(name), R"({"at": 2, "only": 1})"), 2);
   envs->reset(1);
   envs->step(all_take(1, 2));
   const auto after = envs->step(all_take(1, 2));
@@ -264,9 +264,10 @@ TEST_CASE("python: arguments of built-in environments are checked by their schem
 task<> lose_processes(system& sys, std::map<std::string, int>& reasons) {
   const auto make = [] { return make_vector_environment(world("faulty:Dies"), 2); };
   auto envs = co_await sys.serve<hosted_environment>(
-      {.name = "environments", .placement = placement::thread},
-      hosted_environment::factory(make), std::uint64_t{1},
-      env_observers{.failed = [&](const env_failure& f) { ++reasons[std::string(to_string(f.reason))]; }});
+      {.name = "environments", .placement = placement::thread}, hosted_environment::factory(make),
+      std::uint64_t{1}, env_observers{.failed = [&](const env_failure& f) {
+        ++reasons[std::string(to_string(f.reason))];
+      }});
   for (int i = 0; i < 3; ++i) {
     auto session = co_await envs.session({.exclusive = true});
     const auto seen = co_await session.route<&hosted_environment::observe>();
@@ -278,7 +279,8 @@ task<> lose_processes(system& sys, std::map<std::string, int>& reasons) {
   }
 }
 
-TEST_CASE("python: the service restarts a replica whose process has ended, and counts its episodes") {
+TEST_CASE(
+    "python: the service restarts a replica whose process has ended, and counts its episodes") {
   std::map<std::string, int> reasons;
   system sys({.threads = 1});
   sys.run(lose_processes(sys, reasons));

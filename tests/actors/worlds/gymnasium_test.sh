@@ -5,7 +5,6 @@ set -eu
 
 build=${1:?usage: gymnasium_test.sh BUILD_DIR}
 here=$(dirname "$0")
-venv=$build/venvs/gymnasium
 record=$(mktemp)
 trap 'rm -f "$record"' EXIT
 
@@ -21,13 +20,9 @@ fail() {
   exit 1
 }
 
-if ! "$venv/bin/python" -c 'import gymnasium' 2>/dev/null; then
-  python3 -m venv --clear "$venv" >/dev/null || skip "python3 -m venv failed (python3-venv missing?)"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check 'gymnasium>=1.0' 'numpy>=2' >&2 ||
-    skip "the gymnasium package could not be installed"
-fi
+python=$("$here/gymnasium_venv.sh" "$build") || skip "$python"
 
-"$venv/bin/python" "$here/gymnasium_reference.py" "$record" || fail "no trajectory was recorded"
+"$python" "$here/gymnasium_reference.py" "$record" || fail "no trajectory was recorded"
 tests=$(find "$build" -type f -name test_environments -perm -u+x | head -n 1)
 [ -n "$tests" ] || fail "test_environments is not built in $build"
 TROUPE_GYMNASIUM_RECORD=$record "$tests" '[.gymnasium]' || fail "the trajectories differ"

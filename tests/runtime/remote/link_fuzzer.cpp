@@ -207,12 +207,12 @@ class assault {
   }
 
   bytes make(message_header& header) {
-    auto about = options_of(name());
-    if (random_.once_in(3)) about.outlive_controller = 1'000'000'000;
+    auto asked = about(name());
+    if (random_.once_in(50)) asked.origin.build = name();
+    if (random_.once_in(3)) asked.options.outlive_controller = 1'000'000'000;
     const auto& constructor = detail::constructor_of<asker, service<shelf>, int>;
-    header.what = constructor.number + (random_.once_in(20) ? 1 : 0);
-    header.hash = constructor.hash;
-    return bytes_of(about, std::tuple(shelves_, random_.below(3)));
+    header.set_key(constructor.key + (random_.once_in(20) ? 1 : 0));
+    return bytes_of(asked, std::tuple(shelves_, random_.below(3)));
   }
 
   bytes import(message_header& header) {
@@ -363,7 +363,7 @@ struct neighbours {
     node->give(vaults);
     node->say({.kind = message_kind::watch}, std::string("vaults"));
     node->say({.kind = message_kind::open, .id = 1}, std::tuple(std::string("vaults"), true, true));
-    child->say(make_of<bystander, int>(1), options_of("bystanders"), std::tuple(1));
+    child->say(make_of<bystander, int>(1), about("bystanders"), std::tuple(1));
   }
   /// The serial of the vault that the node has been told of.
   std::uint64_t vault() const {

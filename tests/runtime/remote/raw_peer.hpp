@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/build_stamp.hpp"
 #include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/simulated_link.hpp"
@@ -71,11 +72,9 @@ class raw_peer final : public detail::link_listener {
     using role = typename detail::endpoint_of<F>::role;
     static const detail::direct_access<role> access;
     const detail::ref<detail::call_base> made(new detail::call_of<F, role>(access, arguments...));
-    return {.kind = detail::message_kind::call,
-            .replica = replica,
-            .id = id,
-            .what = made->kind().number,
-            .hash = made->kind().hash};
+    detail::message_header header{.kind = detail::message_kind::call, .replica = replica, .id = id};
+    header.set_key(made->kind().key);
+    return header;
   }
   /// The peer's side sends a handle.
   template <class Role>
@@ -122,19 +121,23 @@ class raw_peer final : public detail::link_listener {
   std::uint64_t sent_[2] = {};
 };
 
-/// What `make` says of a role's service.
-inline detail::remote_options options_of(const std::string& name) {
-  return detail::remote_options(detail::service_state(0, {.name = name}));
+/// What `make` says of a role and its service before the arguments.
+struct about_role {
+  detail::role_origin origin;
+  detail::remote_options options;
+};
+inline about_role about(const std::string& service) {
+  return {{detail::build_stamp(), "a role"},
+          detail::remote_options(detail::service_state(0, {.name = service}))};
 }
 
 /// `make` of Role(arguments...), under that number.
 template <class Role, class... A>
 detail::message_header make_of(std::uint32_t number) {
   const auto& constructor = detail::constructor_of<Role, A...>;
-  return {.kind = detail::message_kind::make,
-          .replica = number,
-          .what = constructor.number,
-          .hash = constructor.hash};
+  detail::message_header header{.kind = detail::message_kind::make, .replica = number};
+  header.set_key(constructor.key);
+  return header;
 }
 
 }  // namespace troupe::testing

@@ -79,7 +79,7 @@ void say_any(raw_peer& peer, message_kind kind) {
   switch (kind) {
     case message_kind::make:
       header = make_of<intruder, int>(99);
-      return peer.say(header, options_of("intruders"), std::tuple(7));
+      return peer.say(header, about("intruders"), std::tuple(7));
     case message_kind::import:
       return peer.say(header, std::pair(name, std::uint64_t{1}));
     case message_kind::call:
@@ -583,7 +583,7 @@ TEST_CASE("rights: a host takes metrics once where it has asked for them") {
 /// One that has made an asker under number 1, whose handle names the controller's shelves.
 task<peer> with_asker(system& sys, side theirs, service<shelf> shelves) {
   auto controller = raw_peer::against(sys, theirs);
-  controller->say(make_of<asker, service<shelf>>(1), options_of("askers"), std::tuple(shelves));
+  controller->say(make_of<asker, service<shelf>>(1), about("askers"), std::tuple(shelves));
   co_await settled();
   co_return controller;
 }
@@ -639,7 +639,7 @@ task<> make_twice(system& sys, side theirs) {
   auto why = controller->last(message_kind::ended).body();
   CHECK_THAT(why.read<std::string>(), has_text("its role could not be read"));
   CHECK(controller->why.empty());
-  controller->say(make_of<intruder, int>(1), options_of("intruders"), std::tuple(7));
+  controller->say(make_of<intruder, int>(1), about("intruders"), std::tuple(7));
   co_await settled();
   CHECK_THAT(controller->why, has_text("make with number 1, which is in use"));
   CHECK(constructed == 1);
@@ -652,7 +652,7 @@ TEST_CASE("rights: a guest makes nothing under a number that is in use") {
 task<> make_one_after_the_other(system& sys, side theirs) {
   const auto controller = raw_peer::against(sys, theirs);
   for (std::uint32_t number = 1; number <= 50; ++number) {
-    controller->say(make_of<intruder, int>(number), options_of("intruders"), std::tuple(7));
+    controller->say(make_of<intruder, int>(number), about("intruders"), std::tuple(7));
     co_await settled();
     controller->say({.kind = message_kind::drop, .replica = number});
   }

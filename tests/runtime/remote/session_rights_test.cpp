@@ -292,7 +292,7 @@ void grant(raw_peer& by, std::uint64_t id, std::uint64_t replica = serial) {
 /// One that has had a reader made under number 1.
 peer controller_with_reader(system& sys, side theirs, const service<shelf>& shelves) {
   auto controller = raw_peer::against(sys, theirs);
-  controller->say(make_of<reader, service<shelf>>(1), options_of("readers"), std::tuple(shelves));
+  controller->say(make_of<reader, service<shelf>>(1), about("readers"), std::tuple(shelves));
   return controller;
 }
 
@@ -458,10 +458,10 @@ TEST_CASE("session rights: a guest releases what it holds of a service that has 
 
 task<> come_back(system& sys, side) {
   const auto shelves = co_await sys.serve<shelf>({.name = "shelves"});
-  auto about = options_of("readers");
-  about.outlive_controller = duration(1h).count();
+  auto readers = about("readers");
+  readers.options.outlive_controller = duration(1h).count();
   const auto make = [&](raw_peer& by) {
-    by.say(make_of<reader, service<shelf>>(1), about, std::tuple(shelves));
+    by.say(make_of<reader, service<shelf>>(1), readers, std::tuple(shelves));
   };
   const auto controller = raw_peer::against(sys, side::resident);
   make(*controller);

@@ -1,0 +1,66 @@
+#include "actors/environments/metrics_observers.hpp"
+
+#include <atomic>
+#include <memory>
+#include <tuple>
+
+#include "runtime/base/log.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+// The observers are structs and no lambdas, because structs can be sent to other processes, and
+// have names, because these processes may execute other programs. The flag and the counter of an
+// observer count only what happens in its own process.
+
+struct steps_observer {
+  training_metrics metrics;
+  std::string id;
+  std::shared_ptr<std::atomic_flag> begun = std::make_shared<std::atomic_flag>();
+
+  auto wire_members() { return std::tie(metrics, id); }
+  void operator()(std::int64_t steps) const {
+    metrics.env_stepped(steps);
+    if (begun->test() || begun->test_and_set()) return;
+    log::debug("the first environment step was taken", {{"env", id}});
+  }
+};
+
+struct episode_observer {
+  training_metrics metrics;
+
+  void operator()(double episode_return, std::int64_t length, bool truncated) const {
+    metrics.episode_ended(episode_return, length, truncated);
+  }
+};
+
+/// Counts every failure in the metric, and logs the first 20 and then every 1000th.
+struct failure_observer {
+  training_metrics metrics;
+  std::string id;
+  std::shared_ptr<std::atomic<std::int64_t>> failures =
+      std::make_shared<std::atomic<std::int64_t>>(0);
+
+  auto wire_members() { return std::tie(metrics, id); }
+  void operator()(const env_failure& failure) const {
+    metrics.env_failed(to_string(failure.reason));
+    const auto count = ++*failures;
+    if (count > 20 && count % 1000 != 0) return;
+    log::warn("an episode was dropped", {{"env", id},
+                                         {"environment", failure.index},
+                                         {"reason", to_string(failure.reason)},
+                                         {"failures", count},
+                                         {"error", failure.message}});
+  }
+};
+
+}  // namespace detail
+
+env_observers observers_of(const training_metrics& metrics, const std::string& id) {
+  return {.stepped = detail::steps_observer{metrics, id},
+          .episode_ended = detail::episode_observer{metrics},
+          .failed = detail::failure_observer{metrics, id}};
+}
+
+}  // namespace troupe

@@ -1,0 +1,16 @@
+#pragma once
+// Observers of environments that count what happens in them as metrics.
+
+#include <string>
+
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/metrics/training_metrics.hpp"
+
+namespace troupe {
+
+/// Observers that count the steps, episodes and failures of environments as metrics, and log some
+/// of the failures. `id` names the environment in the log. The observers can be sent to another
+/// process, where they count in that process's registry.
+env_observers observers_of(const training_metrics& metrics, const std::string& id);
+
+}  // namespace troupe

@@ -1,0 +1,30 @@
+#pragma once
+// Loads plug-ins (plugin.hpp) into this process.
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/worlds/plugin.hpp"
+
+namespace troupe {
+
+/// Thrown for a plug-in that can't be loaded. The message names the file, what was expected and
+/// what is there.
+class plugin_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// True if an environment's name means one in a plug-in: a path that ends in ".so", or such a path
+/// with an environment's id, as in "./mazes.so:Maze-v1".
+bool names_plugin(std::string_view name);
+
+/// Returns the environment of that name. Loads the plug-in at its first use; it stays loaded until
+/// the program ends. Throws plugin_error for a file that isn't there, is no shared object, is no
+/// plug-in, was built with another build of Troupe, has no environments or several of one id, and
+/// for a name without an id if the plug-in has several environments. Any thread may call it.
+const plugin_world& plugin_world_of(std::string_view name);
+
+}  // namespace troupe

@@ -1,0 +1,3 @@
+// A shared object that is no plug-in.
+
+extern "C" int plain() { return 1; }

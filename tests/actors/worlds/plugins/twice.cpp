@@ -1,0 +1,4 @@
+#include "tests/actors/worlds/plugins/counter.hpp"
+
+TROUPE_PLUGIN(troupe::plugin_environment<counter>("Counter-v0"),
+              troupe::plugin_environment<counter>("Counter-v0"))

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Environments in plug-ins, as who uses the command meets them: plugin_test.sh BUILD_DIR
+set -u
+build=$(realpath "$1")
+source "$(dirname "$0")/common.sh" "$1"
+cp "$build/docs/code/lamps.so" .
+plugins=$build/tests/actors/worlds/plugins
+few=(rollout.n_steps=64 evaluation.every_steps=0 evaluation.final_episodes=5 --metrics-port 0)
+
+run train --env ./lamps.so -n 16384 env.n_envs=8 rollout.n_steps=64 --runs runs --json --metrics-port 0
+holds "PPO learns the environment of the docs" 's["solved"] and s["env"] == "./lamps.so"'
+[[ -d runs/ppo/lamps.so_1 ]]
+report "the run directory has the name of the file" $?
+run eval runs/ppo/lamps.so_1 --episodes 5 --json
+holds "eval plays it" 's["eval_mean"] > 19'
+
+run train --env ./lamps.so -n 1024 env.n_envs=2 env.placement=process --runs placed --json "${few[@]}"
+[[ $code -eq 0 ]] && grep -q 'program=.*/libexec/troupe/env-host' err
+report "env-host loads it in a process of its own" $?
+here=$(tail -1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)["weights_sha256"])')
+run train --env ./lamps.so -n 1024 env.n_envs=2 --runs placed --json "${few[@]}"
+holds "and the run learns the same as without" "s['weights_sha256'] == '$here'"
+run train --env ./lamps.so -n 1024 --deterministic --runs strict "${few[@]}"
+report "a deterministic run takes one that is marked as deterministic" $code
+run train --env "$plugins/several.so:Counter-v1" -n 1024 --deterministic --runs strict "${few[@]}"
+[[ $code -eq 2 ]] && grep -q '/deterministic: expected false with the environment .*several.so:Counter-v1' err
+report "and refuses one that isn't, by its name" $?
+run train --env "$plugins/several.so:Counter-v1" -n 256 'env.options={"first":100}' --runs options "${few[@]}"
+report "env.options reach its constructor" $code
+
+"$troupe" serve-env ./lamps.so --port 0 --metrics-port 0 >served 2>&1 &
+server=$!
+timeout 60 grep -q -m 1 '^serving ./lamps.so at' <(tail -f -n +1 --pid "$server" served)
+report "serve-env serves it" $?
+kill "$server"
+
+refused() {  # refused WHAT PATTERN ENVIRONMENT
+  run train --env "$3" -n 256 --runs refused "${few[@]}"
+  [[ $code -eq 2 ]] && grep -qE "$2" err && [[ $(wc -l <err) -le 2 && ! -e refused ]]
+  report "$1" $?
+}
+echo 'no shared object, but a text that is longer than a header' >text.so
+refused "a file that isn't there" '\./nowhere\.so: expected the path of a plug-in: No such file' ./nowhere.so
+refused "a file that is no shared object" '\./text\.so: expected a plug-in .*invalid ELF header' ./text.so
+refused "a shared object that is no plug-in" 'expected a plug-in with TROUPE_PLUGIN' "$plugins/plain.so"
+refused "a plug-in of another build" 'got one built with 0\.0\.9-0123456789abcdef; build it again' "$plugins/old.so"
+refused "two environments of one id" 'got two of "Counter-v0"' "$plugins/twice.so"
+refused "several environments and no choice" 'expected .*several\.so:ID' "$plugins/several.so"
+refused "an environment that can't be made" 'several\.so:Never-v0: .*it can.t be made' "$plugins/several.so:Never-v0"
+finish
