@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/environments/action_checker.hpp"
+#include "actors/environments/canvas.hpp"
 #include "actors/environments/obs_rows.hpp"
 #include "actors/environments/space_check.hpp"
 #include "actors/environments/space_sampler.hpp"
@@ -69,6 +70,54 @@ space_value extreme_of(const space& of, bool highest) {
   return std::vector<std::uint8_t>(binary ? static_cast<std::size_t>(binary->n) : 0, highest);
 }
 
+/// A canvas that draws nothing, and keeps the first thing that is wrong.
+class checking_canvas final : public canvas {
+ public:
+  void begin(int width, int height, colour) override {
+    const auto is_side = [](int side) { return side >= 1 && side <= side_max; };
+    if (!is_side(width) || !is_side(height))
+      refuse(fmt::format("sides of 1 to {} pixels", side_max), fmt::format("{}x{}", width, height));
+    begun_ = true;
+  }
+  void pixels(int width, int height, std::span<const std::uint8_t> rgb) override {
+    begin(width, height, {});
+    const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
+    if (rgb.size() != bytes)
+      refuse(fmt::format("{} bytes of a picture", bytes), fmt::format("{}", rgb.size()));
+  }
+  void line(point from, point to, double width, colour) override {
+    require({from.x, from.y, to.x, to.y, width});
+  }
+  void polygon(std::span<const point> corners, colour) override {
+    for (const auto& corner : corners) require({corner.x, corner.y});
+  }
+  void circle(point centre, double radius, colour) override {
+    require({centre.x, centre.y, radius});
+  }
+  void text(point centre, std::string_view, double size, colour) override {
+    require({centre.x, centre.y, size});
+  }
+
+  /// Returns what was expected and what came; nullopt if nothing is wrong.
+  std::optional<std::pair<std::string, std::string>> problem() {
+    if (!begun_) refuse("a call of canvas::begin or canvas::pixels", "none");
+    return problem_;
+  }
+
+ private:
+  void refuse(std::string expected, std::string got) {
+    if (!problem_) problem_.emplace(std::move(expected), std::move(got));
+  }
+  void require(std::initializer_list<double> numbers) {
+    if (!begun_) refuse("canvas::begin or canvas::pixels before anything is drawn", "another call");
+    for (const double number : numbers)
+      if (!std::isfinite(number)) refuse("finite coordinates and sizes", fmt::format("{}", number));
+  }
+
+  bool begun_ = false;
+  std::optional<std::pair<std::string, std::string>> problem_;
+};
+
 /// What one call gave back.
 struct outcome {
   bool is_reset = false;
@@ -99,6 +148,8 @@ class player {
     call("spec", at, [&] { told = env_->spec(); });
     return told;
   }
+  /// Takes the place in the episode of another player, from whom its state comes.
+  void continue_as(const player& other) { length_ = other.length_; }
   /// Throws broken.
   outcome reset(std::optional<std::uint64_t> seed, const std::string& at) {
     length_ = 0;
@@ -236,6 +287,7 @@ class checker {
     } else {
       to_.skipped({"determinism, save", "its calls fail"});
     }
+    part([&] { check_picture(*first); });
     part([&] { check_choices(*first); });
   }
 
@@ -279,6 +331,8 @@ class checker {
       fault("spec", {"spec"}, "max_episode_steps >= 1", fmt::format("{}", *spec_.max_episode_steps));
     if (spec_.reward_threshold && !std::isfinite(*spec_.reward_threshold))
       fault("spec", {"spec"}, "a finite reward_threshold", fmt::format("{}", *spec_.reward_threshold));
+    if (!(spec_.render_fps > 0) || !std::isfinite(spec_.render_fps))
+      fault("spec", {"spec"}, "render_fps > 0", fmt::format("{}", spec_.render_fps));
     if (spec_.levels < 1) fault("spec", {"spec"}, "levels >= 1", "0");
     std::set<std::string> names;
     for (const auto& task : spec_.tasks) {
@@ -425,6 +479,7 @@ class checker {
     restored.call("restore", "in another instance", [&] {
       restored->restore(state_reader(state.bytes()));
     });
+    restored.continue_as(saved);
     // Both get the actions that come next.
     space_sampler actions(spec_.action_space, options_.seed + 1);
     bool begins = half == 0 || first_[half - 1].has_ended();
@@ -441,7 +496,17 @@ class checker {
     }
   }
 
-  // ---- levels and tasks
+  // ---- pictures, levels and tasks
+
+  void check_picture(player& of) {
+    checking_canvas drawn;
+    bool has_picture = false;
+    of.reset(options_.seed, "before a picture");
+    of.call("render", "", [&] { has_picture = of->render(drawn); });
+    if (!has_picture) return to_.skipped({"render", "it has no picture"});
+    if (auto problem = drawn.problem())
+      fault("render", {"render"}, std::move(problem->first), std::move(problem->second));
+  }
 
   void check_choices(player& of) {
     constexpr std::size_t most = 16;  // levels or tasks that are played
@@ -508,7 +573,11 @@ class checker {
       return refuse("terminated", before.result.terminated, now.result.terminated, "");
     if (before.result.truncated != now.result.truncated)
       return refuse("truncated", before.result.truncated, now.result.truncated, "");
-    if (before.info != now.info) return refuse("info", "one", "another", "");
+    const auto same_entry = [](const auto& a, const auto& b) {
+      return a.first == b.first && same(a.second, b.second);
+    };
+    if (!std::ranges::equal(before.info, now.info, same_entry))
+      return refuse("info", "one", "another", "");
     return true;
   }
 

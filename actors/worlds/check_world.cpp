@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "actors/python/python_check.hpp"
+#include "actors/worlds/plugin_loader.hpp"
 #include "runtime/base/descriptor.hpp"
 
 namespace troupe {
@@ -75,6 +76,7 @@ class batch_of_one final : public environment {
     return result;
   }
   episode_info info() const override { return info_; }
+  bool render(canvas& on) const override { return many_->render(0, on); }
   void set_level(std::size_t level) override { many_->set_level(level); }
   void set_task(std::size_t task) override { many_->set_turns({task}); }
   void set_options(const std::string& text) override { many_->set_options(text); }
@@ -270,7 +272,7 @@ void check_apart(const environment_request& request, const check_options& option
 
 /// True for the name of an environment in Python. Whatever is registered is none.
 bool is_in_python(const std::string& id) {
-  return names_python(id) && std::ranges::count(known_environments(), id) == 0;
+  return names_python(id) && !names_plugin(id) && std::ranges::count(known_environments(), id) == 0;
 }
 
 }  // namespace
@@ -288,13 +290,15 @@ environment_report check_world(const environment_request& request, const check_o
       check_environment([&] { return make_environment(request); }, options, wrapped);
       for (const auto& fault : wrapped.faults()) report.found(true, fault);
     }
-  } else if (traits_of(request.id).blocks) {
-    // It lives in another process already.
-    check_environment([&] { return make_single(request); }, options, report);
   } else {
     check_apart(request, options, report);
   }
   return report;
+}
+
+void check_vector_environments(const std::function<std::unique_ptr<vector_environment>()>& make,
+                               const check_options& options, check_listener& to) {
+  check_environment([&] { return std::make_unique<batch_of_one>(make()); }, options, to);
 }
 
 }  // namespace troupe

@@ -14,4 +14,9 @@ namespace troupe {
 /// and where the wrappers don't fit.
 environment_report check_world(const environment_request& request, const check_options& options);
 
+/// Checks environments that exist as vector environments only. `make` makes one of size 1. They are
+/// checked in this process, so their own calls must have deadlines.
+void check_vector_environments(const std::function<std::unique_ptr<vector_environment>()>& make,
+                               const check_options& options, check_listener& to);
+
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include "actors/worlds/check_world.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/run/config.hpp"
+#include "algorithms/run/openenv_environments.hpp"
 
 namespace troupe::command {
 
@@ -19,21 +20,29 @@ void describe(options_schema<checked_section>& s) { s.field("env", &checked_sect
 namespace {
 
 /// Reads the overrides. Throws std::invalid_argument for an option of something else, and for tasks.
-environment_request request_of(const check_env_arguments& arguments) {
-  const auto document = load_config("", arguments.overrides);
-  auto env = parse_config<checked_section>(document).env;
+env_section section_of(const check_env_arguments& arguments) {
+  auto env = parse_config<checked_section>(load_config("", arguments.overrides)).env;
   if (env.tasks)
     throw std::invalid_argument("/env/tasks: expected none, for one environment is checked");
   env.id = arguments.env;
-  return env.request();
+  return env;
+}
+
+environment_report report_of(const env_section& env, const check_options& options) {
+  if (!names_openenv(env.id)) return check_world(env.request(), options);
+  const openenv_environments make{env.request(), 1};
+  make();  // throws if the server does not answer, which is no fault of its environment
+  environment_report report(env.id);
+  check_vector_environments([&] { return make(); }, options, report);
+  return report;
 }
 
 }  // namespace
 
 int check_env(const check_env_arguments& arguments, const std::string& program) {
   try {
-    const auto report = check_world(request_of(arguments),
-                                    {.steps = arguments.steps, .seed = arguments.seed});
+    const auto report =
+        report_of(section_of(arguments), {.steps = arguments.steps, .seed = arguments.seed});
     if (arguments.json) {
       std::puts(json_of(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {

@@ -4,9 +4,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/environments/space_check.hpp"
 #include "tests/test.hpp"
 
@@ -35,6 +37,10 @@ enum class flaw {
   refuses_empty_options,
   throws_at_the_highest_action,
   has_a_bad_level,
+  draws_before_it_begins,
+  draws_nan,
+  has_no_picture,
+  has_no_save,
 };
 
 int shared_steps = 0;  // the state that two instances of the flawed environment share
@@ -94,13 +100,20 @@ class flawed final : public environment {
     return {{"distance", flaw_ == flaw::nan_info ? std::nan("") : 1}};
   }
 
+  bool render(canvas& on) const override {
+    if (flaw_ == flaw::draws_before_it_begins) on.circle({1, 1}, 1, {});
+    on.begin(40, 40, {});
+    on.circle({20, flaw_ == flaw::draws_nan ? std::nan("") : 20}, 5, {});
+    return flaw_ != flaw::has_no_picture;
+  }
+
   bool save(state_writer& to) const override {
     to.put("position", position_);
     if (flaw_ != flaw::forgets_to_save) to.put("steps", steps_);
     std::ostringstream generator;
     generator << random_;
     to.put("generator", generator.str());
-    return true;
+    return flaw_ != flaw::has_no_save;
   }
   void restore(const state_reader& from) override {
     if (flaw_ == flaw::cannot_restore) throw state_error("no state");
@@ -166,11 +179,14 @@ TEST_CASE("check: each flaw of an environment is told, and no other") {
       {flaw::nan_info, "info info distance: finite numbers, got nan"},
       {flaw::ignores_seed, "determinism reset position: the same observation for the same seed"},
       {flaw::shares_state, "instances step position: the same observation for the same seed"},
-      {flaw::forgets_to_save, "save reset: the same length of an episode"},
+      {flaw::forgets_to_save, "save step: the same terminated for the same seed"},
       {flaw::cannot_restore, "exceptions restore: no exception, got no state"},
       {flaw::changes_spec, "spec spec: the spec that it had before, got another"},
       {flaw::refuses_empty_options, "exceptions set_options: no exception, got no options"},
       {flaw::throws_at_the_highest_action, "exceptions step: no exception, got too high"},
+      {flaw::draws_before_it_begins,
+       "render render: canvas::begin or canvas::pixels before anything is drawn, got another call"},
+      {flaw::draws_nan, "render render: finite coordinates and sizes, got nan"},
       {flaw::has_a_bad_level, "exceptions reset: no exception, got no such level"},
   }));
   CAPTURE(expected);
@@ -191,6 +207,16 @@ TEST_CASE("check: what is only not advisable is a warning") {
   const auto warnings = lines_of(report.warnings());
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings[0], Contains(expected));
+}
+
+TEST_CASE("check: what an environment can't do is told as not checked") {
+  const auto [has, expected] = GENERATE(table<flaw, const char*>({
+      {flaw::has_no_picture, "not checked: render: it has no picture"},
+      {flaw::has_no_save, "not checked: save: it can't be saved"},
+      {flaw::throws_in_step, "not checked: determinism, save: its calls fail"},
+      {flaw::ignores_seed, "not checked: instances, save: one instance is not deterministic"},
+  }));
+  CHECK_THAT(to_string(report_of(has)), Contains(expected));
 }
 
 TEST_CASE("check: spaces") {

@@ -11,6 +11,7 @@ namespace troupe {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 // Listed before tests register environments of their own.
 const std::vector<std::string> built_in = known_environments();
@@ -47,9 +48,8 @@ environment_report check(const std::string& id, std::int64_t steps = 300) {
 
 TEST_CASE("check: built-in environments have no fault") {
   for (const auto& id : built_in) {
-    CAPTURE(id);
     const auto report = check_world({.id = id}, {.steps = 250, .seed = 1});
-    CHECK(to_string(report).starts_with(id + ": no fault"));
+    CHECK_THAT(to_string(report), StartsWith(id + ": no fault"));
   }
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("check: the wrappers of a request are checked, too") {
                                    .wrappers = {.max_episode_steps = 20, .frames = 3,
                                                 .rescale_actions = true, .reward_scale = 0.1}},
                                   {.steps = 100});
-  CHECK(to_string(report).starts_with("Pendulum-v1: no fault, "));
+  CHECK_THAT(to_string(report), StartsWith("Pendulum-v1: no fault, "));
   CHECK_THROWS_AS(check_world({.id = "CartPole-v1", .wrappers = {.rescale_actions = true}}, {}),
                   std::invalid_argument);
 }
@@ -90,7 +90,7 @@ TEST_CASE("check: an environment that is registered as a batch is checked as a b
     return make_vector_environment("CartPole-v1", size);
   });
   const auto report = check("DeadlyBatch-v0");
-  CHECK(to_string(report).starts_with("DeadlyBatch-v0: no fault"));
+  CHECK_THAT(to_string(report), StartsWith("DeadlyBatch-v0: no fault"));
   CHECK(report.not_made().empty());
 }
 
