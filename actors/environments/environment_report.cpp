@@ -2,19 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 namespace troupe {
 namespace {
 
-/// The parts by which two findings count as the same one.
-auto identity_of(const environment_finding& of) {
-  // Exceptions differ by their texts, and other findings have numbers in them.
-  const std::string text = of.check == "exceptions" ? of.got : "";
-  return std::tuple(of.check, of.call.where, of.key, of.expected, text);
+/// True for findings of one check about the same part of the same kind of call.
+bool are_alike(const environment_finding& a, const environment_finding& b) {
+  return a.check == b.check && a.call.where == b.call.where && a.key == b.key;
+}
+
+/// True for findings that tell the same. Exceptions differ by their texts, where other findings have
+/// numbers of the single call.
+bool are_same(const environment_finding& a, const environment_finding& b) {
+  return are_alike(a, b) && a.expected == b.expected &&
+         (a.check != "exceptions" || a.got == b.got);
 }
 
 std::string place_of(const environment_finding& of) {
@@ -63,11 +66,21 @@ nlohmann::json findings_of(const std::vector<environment_finding>& all) {
 
 void environment_report::found(bool is_fault, environment_finding what) {
   auto& all = is_fault ? faults_ : warnings_;
-  const auto same = std::ranges::find(all, identity_of(what), identity_of);
-  if (same == all.end()) {
+  environment_finding* last_alike = nullptr;
+  std::size_t alike = 0;
+  for (auto& one : all) {
+    if (!are_alike(one, what)) continue;
+    last_alike = &one;
+    ++alike;
+    if (are_same(one, what)) {
+      one.times += what.times;
+      return;
+    }
+  }
+  if (alike < alike_max) {
     all.push_back(std::move(what));
   } else {
-    same->times += what.times;
+    last_alike->times += what.times;
   }
 }
 

@@ -45,10 +45,13 @@ class check_listener {
 /// All that was found about an environment.
 class environment_report final : public check_listener {
  public:
+  static constexpr std::size_t alike_max = 5;
+
   explicit environment_report(std::string id) : id_(std::move(id)) {}
 
   void begins(const environment_call& call) override { last_call_ = call; }
-  /// Counts a finding that is there already, from another call, once more.
+  /// Counts a finding that is there already, from another call, once more. Of one check of one part
+  /// it keeps alike_max findings that differ in their texts, and counts others with the last one.
   void found(bool is_fault, environment_finding what) override;
   void skipped(skipped_check what) override { skipped_.push_back(std::move(what)); }
 

@@ -411,7 +411,8 @@ class Checker:
             return
         keys = ("observation", "achieved_goal", "desired_goal")
         if not isinstance(obs, dict) or any(key not in obs for key in keys):
-            self.fault("goal", "step", f"the keys {list(keys)}, for it has compute_reward", short(obs), at)
+            expected = f"the keys {list(keys)}, for it has compute_reward"
+            self.fault("goal", "step", expected, short(obs), at)
             return
         achieved, desired = np.asarray(obs["achieved_goal"]), np.asarray(obs["desired_goal"])
         try:
@@ -422,9 +423,10 @@ class Checker:
             self.fault("goal", "compute_reward", "no exception", failure_of(error), at)
             return
         if single != reward:
-            self.fault("goal", "compute_reward", f"the reward of step, {reward}", str(single), at)
+            self.fault("goal", "compute_reward", "the reward of step", f"{single} and not {reward}", at)
         if both.shape != (2,) or np.any(both != single):
-            self.fault("goal", "compute_reward", f"two times {single} for two goals", short(both), at)
+            expected = "an array of two rewards for two goals"
+            self.fault("goal", "compute_reward", expected, f"{short(both)} for two times {single}", at)
 
     def play(self, env, seed, steps, learn=None, compare=None, watch=False):
         """Plays `steps` steps of random actions, which the seed draws. Calls `learn` or `compare`

@@ -1,5 +1,6 @@
 """Worlds with one flaw each, which `troupe check-env` finds, and one without."""
 
+import copy
 import os
 import random
 import time
@@ -92,7 +93,7 @@ class Changed(Sound):
     def step(self, action):
         result = list(super().step(action))
         if self.steps > 1:
-            result[self.index] = self.value
+            result[self.index] = copy.deepcopy(self.value)
         return tuple(result)
 
 
@@ -109,10 +110,26 @@ NaNReward = changed(1, float("nan"))
 TextReward = changed(1, "1")
 ArrayReward = changed(1, np.array([1.0]))
 Float32Reward = changed(1, np.float32(1))
-IntTerminated = changed(2, 0)
-NumpyTerminated = changed(2, np.bool_(False))
 NoneTruncated = changed(3, None)
 NoInfo = changed(4, None)
+
+
+class IntTerminated(Sound):
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward, int(terminated), truncated, info
+
+
+class NumpyTerminated(Sound):
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward, np.bool_(terminated), truncated, info
+
+
+class TruncatesAtOnce(Sound):
+    def step(self, action):
+        obs, reward, _, _, info = super().step(action)
+        return obs, reward, False, True, info
 
 
 class NoResetInfo(Sound):
@@ -135,7 +152,7 @@ class Kinds(Sound):
     def observe(self):
         image = np.zeros((40, 40, 3), np.uint8)
         value = {"image": image, "level": 3, "bits": np.zeros(3, np.int8), "pair": np.array([1, 2])}
-        return {**value, **self.replaced}
+        return {**value, **copy.deepcopy(self.replaced)}
 
 
 def kinds(**replaced):
@@ -220,10 +237,13 @@ class SmallImage(Sound):
 
 
 class ChangesSpaces(Sound):
+    resets = 0
+
     def reset(self, *, seed=None, options=None):
-        result = super().reset(seed=seed)
-        self.observation_space = Box(-1, 1, (2,)) if seed is None else Box(-2, 2, (2,))
-        return result
+        self.resets += 1
+        if self.resets > 3:
+            self.observation_space = Box(-2, 2, (2,))
+        return super().reset(seed=seed)
 
 
 # ---- seeds and determinism
@@ -245,33 +265,24 @@ class SeedByDefault(Sound):
 
 
 class SameSeed(Sound):
-    def reset(self, *, seed=None, options=None):
-        del self._np_random  # it has none of its own
-        self._np_random = None
-        result = super().reset(seed=3)
-        self.random, self._np_random = self._np_random, np.random.default_rng(seed)
-        return result
-
-    def step(self, action):
-        generator, self._np_random = self._np_random, self.random
-        result = super().step(action)
-        self._np_random = generator
-        return result
-
-
-class OfNoSeed(Sound):
-    """It has no np_random, and draws from Python's global generator."""
-
     def __init__(self, render_mode=None):
         super().__init__(render_mode)
         del self._np_random
 
-    def draw(self):
-        return np.array([random.random(), 0], np.float32)
-
     def reset(self, *, seed=None, options=None):
+        self.random = np.random.default_rng(3)
         self.steps, self.place = 0, self.draw()
         return self.observe(), {}
+
+    def draw(self):
+        return self.random.uniform(-1, 1, 2).astype(np.float32)
+
+
+class OfNoSeed(SameSeed):
+    """Draws from Python's global generator."""
+
+    def draw(self):
+        return np.array([random.random(), 0], np.float32)
 
 
 class UnseededGenerator(Sound):
@@ -287,20 +298,16 @@ class UnseededGenerator(Sound):
 
 
 class SharedState(Sound):
-    count = 0
-
-    def draw(self):
-        SharedState.count += 1
-        return self._np_random.uniform(-1, 1, 2).astype(np.float32) * (0.5 if self.played_by_two() else 1)
-
-    def played_by_two(self):
-        return len(SharedState.alive) > 1
+    """What one instance does depends on how many there are."""
 
     alive = set()
 
     def reset(self, *, seed=None, options=None):
         SharedState.alive.add(id(self))
         return super().reset(seed=seed)
+
+    def draw(self):
+        return super().draw() / np.float32(len(SharedState.alive))
 
 
 class OtherInfo(Sound):
