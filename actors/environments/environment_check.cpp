@@ -195,10 +195,9 @@ class player {
   }
 
   [[noreturn]] void fault(const char* where, const std::string& at, const std::string& text) {
-    to_.found(true, {.check = "exceptions",
-                     .call = {where, at},
-                     .expected = "no exception",
-                     .got = text});
+    to_.found(
+        true,
+        {.check = "exceptions", .call = {where, at}, .expected = "no exception", .got = text});
     throw broken();
   }
 
@@ -229,8 +228,8 @@ class game {
   game(player& of, std::uint64_t seed, const space& actions)
       : player_(of), seed_(seed), sampler_(actions, seed) {}
 
-  /// Makes the next call, and says which one it is. Throws broken; then the next call begins another
-  /// episode.
+  /// Makes the next call, and says which one it is. Throws broken; then the next call begins
+  /// another episode.
   outcome next() {
     if (begins_) {
       length_ = 0;
@@ -328,9 +327,11 @@ class checker {
     const bool acted = detail::check_space(spec_.action_space, "action space", to_);
     if (spec_.id.empty()) fault("spec", {"spec"}, "an id", "none");
     if (spec_.max_episode_steps && *spec_.max_episode_steps < 1)
-      fault("spec", {"spec"}, "max_episode_steps >= 1", fmt::format("{}", *spec_.max_episode_steps));
+      fault("spec", {"spec"}, "max_episode_steps >= 1",
+            fmt::format("{}", *spec_.max_episode_steps));
     if (spec_.reward_threshold && !std::isfinite(*spec_.reward_threshold))
-      fault("spec", {"spec"}, "a finite reward_threshold", fmt::format("{}", *spec_.reward_threshold));
+      fault("spec", {"spec"}, "a finite reward_threshold",
+            fmt::format("{}", *spec_.reward_threshold));
     if (!(spec_.render_fps > 0) || !std::isfinite(spec_.render_fps))
       fault("spec", {"spec"}, "render_fps > 0", fmt::format("{}", spec_.render_fps));
     if (spec_.levels < 1) fault("spec", {"spec"}, "levels >= 1", "0");
@@ -355,18 +356,19 @@ class checker {
   }
 
   void require_spec(player& of, const char* at) {
-    if (!(of.told_spec(at) == spec_)) fault("spec", {"spec", at}, "the spec that it had before", "another");
+    if (!(of.told_spec(at) == spec_))
+      fault("spec", {"spec", at}, "the spec that it had before", "another");
   }
 
   // ---- what comes back
 
   void check_outcome(const outcome& after, const std::string& at) {
     const environment_call call{after.is_reset ? "reset" : "step", at};
-    detail::check_observation(spec_.observation_space, after.obs,
-                              [&](const char* check, const std::string& key, std::string expected,
-                                  std::string got) {
-                                fault(check, call, std::move(expected), std::move(got), key);
-                              });
+    detail::check_observation(
+        spec_.observation_space, after.obs,
+        [&](const char* check, const std::string& key, std::string expected, std::string got) {
+          fault(check, call, std::move(expected), std::move(got), key);
+        });
     if (!std::isfinite(after.result.reward))
       fault("reward", call, "a finite number", fmt::format("{}", after.result.reward));
     for (const auto& [name, number] : after.info)
@@ -476,9 +478,8 @@ class checker {
       to_.skipped({"save", "it can't be saved, so a run begins new episodes after a checkpoint"});
       return;
     }
-    restored.call("restore", "in another instance", [&] {
-      restored->restore(state_reader(state.bytes()));
-    });
+    restored.call("restore", "in another instance",
+                  [&] { restored->restore(state_reader(state.bytes())); });
     restored.continue_as(saved);
     // Both get the actions that come next.
     space_sampler actions(spec_.action_space, options_.seed + 1);
@@ -585,7 +586,7 @@ class checker {
   const check_options options_;
   check_listener& to_;
   env_spec spec_;
-  std::vector<outcome> first_;  // what was played first
+  std::vector<outcome> first_;    // what was played first
   std::set<std::string> failed_;  // the checks that found a fault
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The checks of an environment in C++: those of Gymnasium's and Stable-Baselines3's `check_env`, and
-// those of this project's own contract (environment.hpp). All faults are told, and not the first
-// one alone.
+// The checks of an environment in C++: those of Gymnasium's and Stable-Baselines3's `check_env`,
+// and those of this project's own contract (environment.hpp). All faults are told, and not the
+// first one alone.
 
 #include <cstdint>
 #include <functional>
@@ -28,9 +28,8 @@ namespace detail {
 
 /// Tells a fault of a flattened observation: the check, the key of the part, what was expected and
 /// what was there.
-using observation_fault =
-    std::function<void(const char* check, const std::string& key, std::string expected,
-                       std::string got)>;
+using observation_fault = std::function<void(const char* check, const std::string& key,
+                                             std::string expected, std::string got)>;
 /// Tells the first fault of each part of an observation [flat_size()] that is outside of `of`.
 void check_observation(const space& of, std::span<const float> obs, const observation_fault& tell);
 

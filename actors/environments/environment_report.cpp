@@ -13,11 +13,10 @@ bool are_alike(const environment_finding& a, const environment_finding& b) {
   return a.check == b.check && a.call.where == b.call.where && a.key == b.key;
 }
 
-/// True for findings that tell the same. Exceptions differ by their texts, where other findings have
-/// numbers of the single call.
+/// True for findings that tell the same. Exceptions differ by their texts, where other findings
+/// have numbers of the single call.
 bool are_same(const environment_finding& a, const environment_finding& b) {
-  return are_alike(a, b) && a.expected == b.expected &&
-         (a.check != "exceptions" || a.got == b.got);
+  return are_alike(a, b) && a.expected == b.expected && (a.check != "exceptions" || a.got == b.got);
 }
 
 std::string place_of(const environment_finding& of) {

@@ -17,12 +17,12 @@ struct environment_call {
 
 /// Something that an environment does wrong, or could do better.
 struct environment_finding {
-  std::string check;        ///< The check that found it, such as "bounds".
-  environment_call call;    ///< Where it was seen first; `where` may also be "action space".
-  std::string key = {};     ///< The part of a Dict or Tuple, such as "image" or "pair/0".
-  std::string expected;     ///< The expected result.
-  std::string got;          ///< The actual result. A traceback has several lines.
-  std::int64_t times = 1;   ///< How often it was seen.
+  std::string check;       ///< The check that found it, such as "bounds".
+  environment_call call;   ///< Where it was seen first; `where` may also be "action space".
+  std::string key = {};    ///< The part of a Dict or Tuple, such as "image" or "pair/0".
+  std::string expected;    ///< The expected result.
+  std::string got;         ///< The actual result. A traceback has several lines.
+  std::int64_t times = 1;  ///< How often it was seen.
 };
 
 /// A check that was not made.

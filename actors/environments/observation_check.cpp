@@ -83,7 +83,9 @@ struct row_checker {
     const auto last = static_cast<float>(of.charset.size());
     require(
         "bounds",
-        [&](std::size_t i) { return row[i] >= 0 && row[i] <= last && row[i] == std::trunc(row[i]); },
+        [&](std::size_t i) {
+          return row[i] >= 0 && row[i] <= last && row[i] == std::trunc(row[i]);
+        },
         [&](std::size_t) { return fmt::format("indices of characters from 0 to {}", last); });
   }
   void operator()(const auto& of) const {

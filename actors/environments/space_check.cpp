@@ -99,8 +99,7 @@ class space_checker {
     if (of.shape.size() == 3) {
       check_image(of);
     } else if (of.shape.size() != 1) {
-      warn("shape", "a vector or an image",
-           fmt::format("a Box of {} dimensions", of.shape.size()));
+      warn("shape", "a vector or an image", fmt::format("a Box of {} dimensions", of.shape.size()));
     }
   }
   void check_image(const spaces::box& of) {

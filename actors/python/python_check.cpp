@@ -29,10 +29,8 @@ void check_python_environment(const python_environment_request& request,
     try {
       answer = worker.call(command, time_of(call, request.python), "its " + call.where);
     } catch (const python_ended& error) {
-      to.found(true, {.check = "process",
-                      .call = call,
-                      .expected = "a return",
-                      .got = error.what()});
+      to.found(true,
+               {.check = "process", .call = call, .expected = "a return", .got = error.what()});
       to.skipped({"the checks after it", "its process has ended"});
       return;
     }

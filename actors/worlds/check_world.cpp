@@ -57,16 +57,16 @@ class batch_of_one final : public environment {
     auto after = many_->step(std::move(actions));
     refuse(after.failures);
     if (after.reward.size() != 1 || after.terminated.size() != 1 || after.truncated.size() != 1)
-      throw std::runtime_error(fmt::format("expected one reward and one of each flag, got {}, {}, {}",
-                                           after.reward.size(), after.terminated.size(),
-                                           after.truncated.size()));
+      throw std::runtime_error(
+          fmt::format("expected one reward and one of each flag, got {}, {}, {}",
+                      after.reward.size(), after.terminated.size(), after.truncated.size()));
     step_result result{.reward = after.reward[0],
                        .terminated = after.terminated[0] != 0,
                        .truncated = after.truncated[0] != 0};
     if (result.terminated || result.truncated) {
       if (after.finished.size() != 1)
-        throw std::runtime_error(fmt::format("expected an ended episode in `finished`, got {}",
-                                             after.finished.size()));
+        throw std::runtime_error(
+            fmt::format("expected an ended episode in `finished`, got {}", after.finished.size()));
       write_obs(after.finished[0].final_obs, obs);
       info_ = after.finished[0].info;
       next_obs_ = std::move(after.obs);
@@ -116,9 +116,7 @@ class pipe_listener final : public check_listener {
  public:
   explicit pipe_listener(int pipe) : pipe_(pipe) {}
 
-  void begins(const environment_call& call) override {
-    write({{"begins", {call.where, call.at}}});
-  }
+  void begins(const environment_call& call) override { write({{"begins", {call.where, call.at}}}); }
   void found(bool is_fault, environment_finding what) override {
     write({{"findings", {json_of(is_fault, what)}}, {"skipped", json::array()}});
   }

@@ -8,8 +8,8 @@ namespace troupe {
 
 /// Makes every check of the environment. An environment in C++ is checked in a forked process, so
 /// that a crash or a call that never returns is a fault like others; its calls have the deadlines
-/// of request.python. An environment in Python is checked in its own process, and in the wrappers of
-/// this program if the request has some. Call it before the program starts threads. Throws
+/// of request.python. An environment in Python is checked in its own process, and in the wrappers
+/// of this program if the request has some. Call it before the program starts threads. Throws
 /// unknown_environment, and std::invalid_argument for arguments that the environment doesn't have,
 /// and where the wrappers don't fit.
 environment_report check_world(const environment_request& request, const check_options& options);

@@ -19,7 +19,8 @@ void describe(options_schema<checked_section>& s) { s.field("env", &checked_sect
 
 namespace {
 
-/// Reads the overrides. Throws std::invalid_argument for an option of something else, and for tasks.
+/// Reads the overrides. Throws std::invalid_argument for an option of something else, and for
+/// tasks.
 env_section section_of(const check_env_arguments& arguments) {
   auto env = parse_config<checked_section>(load_config("", arguments.overrides)).env;
   if (env.tasks)
@@ -44,7 +45,8 @@ int check_env(const check_env_arguments& arguments, const std::string& program) 
     const auto report =
         report_of(section_of(arguments), {.steps = arguments.steps, .seed = arguments.seed});
     if (arguments.json) {
-      std::puts(json_of(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+      std::puts(
+          json_of(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {
       std::fputs(to_string(report).c_str(), stdout);
     }

@@ -174,7 +174,8 @@ void add_check_env(CLI::App& options, check_env_arguments& to, const program_wor
   options
       .add_option("overrides", to.overrides,
                   "Options of the environment as env.a=value, such as env.options={} and "
-                  "env.wrappers=[]; see `" + words.name + " config ppo`.")
+                  "env.wrappers=[]; see `" +
+                      words.name + " config ppo`.")
       ->type_name("OPTION=VALUE");
   options
       .add_option("--steps", to.steps,

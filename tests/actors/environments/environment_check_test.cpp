@@ -255,34 +255,46 @@ TEST_CASE("check: spaces") {
       "spaces observation space a: one level of keys");
   spaces::box broken(0, 1, {2});
   broken.high = {1, -1};
-  one(broken, observation, "fault spaces observation space: low <= high, got 0 and -1 at element 1");
+  one(broken, observation,
+      "fault spaces observation space: low <= high, got 0 and -1 at element 1");
   broken.high = {1};
   one(broken, observation, "as many bounds as the shape has elements, 2, got 2 low and 1 high");
 }
 
 TEST_CASE("check: reports count findings that are alike, and become JSON and back") {
   environment_report report("World-v0");
-  report.found(true, {.check = "bounds", .call = {"step", "episode 1, step 2"}, .key = "image",
-                      .expected = "numbers from 0 to 1", .got = "2 as element 3"});
-  report.found(true, {.check = "bounds", .call = {"step", "episode 1, step 3"}, .key = "image",
-                      .expected = "numbers from 0 to 1", .got = "3 as element 3"});
-  report.found(true, {.check = "exceptions", .call = {"step", ""}, .expected = "no exception",
+  report.found(true, {.check = "bounds",
+                      .call = {"step", "episode 1, step 2"},
+                      .key = "image",
+                      .expected = "numbers from 0 to 1",
+                      .got = "2 as element 3"});
+  report.found(true, {.check = "bounds",
+                      .call = {"step", "episode 1, step 3"},
+                      .key = "image",
+                      .expected = "numbers from 0 to 1",
+                      .got = "3 as element 3"});
+  report.found(true, {.check = "exceptions",
+                      .call = {"step", ""},
+                      .expected = "no exception",
                       .got = "Traceback\nKeyError"});
-  report.found(true, {.check = "exceptions", .call = {"step", ""}, .expected = "no exception",
+  report.found(true, {.check = "exceptions",
+                      .call = {"step", ""},
+                      .expected = "no exception",
                       .got = "Traceback\nValueError"});
   report.skipped({"save", "it can't be saved"});
-  CHECK(to_string(report) ==
-        "World-v0: 3 faults, no warning\n"
-        "fault: step (episode 1, step 2), key image: expected numbers from 0 to 1, got 2 as element "
-        "3 (2 times)\n"
-        "fault: step: expected no exception, got:\n    Traceback\n    KeyError\n"
-        "fault: step: expected no exception, got:\n    Traceback\n    ValueError\n"
-        "not checked: save: it can't be saved\n");
+  CHECK(
+      to_string(report) ==
+      "World-v0: 3 faults, no warning\n"
+      "fault: step (episode 1, step 2), key image: expected numbers from 0 to 1, got 2 as element "
+      "3 (2 times)\n"
+      "fault: step: expected no exception, got:\n    Traceback\n    KeyError\n"
+      "fault: step: expected no exception, got:\n    Traceback\n    ValueError\n"
+      "not checked: save: it can't be saved\n");
   const auto json = json_of(report);
   CHECK(json.at("faults").at(0).at("times") == 2);
   environment_report again("World-v0");
-  tell_json({{"findings", {json_of(false, report.faults()[0])}},
-             {"skipped", json.at("skipped")}}, again);
+  tell_json({{"findings", {json_of(false, report.faults()[0])}}, {"skipped", json.at("skipped")}},
+            again);
   REQUIRE(again.warnings().size() == 1);
   CHECK(again.warnings()[0].key == "image");
   CHECK(again.not_made().size() == 1);

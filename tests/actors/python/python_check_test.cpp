@@ -32,8 +32,8 @@ TEST_CASE("python check: a sound world has no finding, and a flaw is told with i
   CHECK(report.faults()[0].check == "exceptions");
   CHECK(report.faults()[0].call == environment_call{"step", "episode 1, step 1"});
   CHECK(report.faults()[0].times > 1);
-  CHECK_THAT(to_string(report), Contains("unsound.py\", line") && Contains("KeyError: 'the door'") &&
-                                    !Contains("troupe_worker"));
+  CHECK_THAT(to_string(report), Contains("unsound.py\", line") &&
+                                    Contains("KeyError: 'the door'") && !Contains("troupe_worker"));
 }
 
 TEST_CASE("python check: a process that ends, and one that doesn't answer, are faults") {
@@ -61,6 +61,17 @@ TEST_CASE("python check: wrappers of this program are checked around the world")
   auto request = world("good:Steer");
   request.wrappers = {.max_episode_steps = 10, .frames = 2, .rescale_actions = true};
   CHECK_THAT(to_string(check(request)), StartsWith("good:Steer: no fault"));
+}
+
+// Hidden: tests/actors/worlds/gymnasium_test.sh runs it with an interpreter that has Gymnasium.
+TEST_CASE("python check: environments of Gymnasium have no fault", "[.gymnasium]") {
+  const char* interpreter = std::getenv("TROUPE_GYMNASIUM_PYTHON");
+  REQUIRE(interpreter);
+  for (const std::string name : {"CartPole-v1", "Pendulum-v1", "Blackjack-v1", "FrozenLake-v1"}) {
+    const auto report = check_world(
+        {.id = "gymnasium:" + name, .python = {.interpreter = interpreter}}, {.steps = 300});
+    CHECK_THAT(to_string(report), StartsWith("gymnasium:" + name + ": no fault"));
+  }
 }
 
 }  // namespace

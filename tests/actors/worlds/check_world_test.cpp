@@ -1,9 +1,9 @@
 #include "actors/worlds/check_world.hpp"
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
-#include <unistd.h>
 
 #include "tests/test.hpp"
 
@@ -55,8 +55,10 @@ TEST_CASE("check: built-in environments have no fault") {
 
 TEST_CASE("check: the wrappers of a request are checked, too") {
   const auto report = check_world({.id = "Pendulum-v1",
-                                   .wrappers = {.max_episode_steps = 20, .frames = 3,
-                                                .rescale_actions = true, .reward_scale = 0.1}},
+                                   .wrappers = {.max_episode_steps = 20,
+                                                .frames = 3,
+                                                .rescale_actions = true,
+                                                .reward_scale = 0.1}},
                                   {.steps = 100});
   CHECK_THAT(to_string(report), StartsWith("Pendulum-v1: no fault, "));
   CHECK_THROWS_AS(check_world({.id = "CartPole-v1", .wrappers = {.rescale_actions = true}}, {}),
@@ -70,7 +72,8 @@ TEST_CASE("check: unknown names and arguments are refused") {
 }
 
 TEST_CASE("check: a crash, an exit and a call that never returns are faults") {
-  register_environment("DeadlyBySignal-v0", [] { return std::make_unique<deadly>(end::by_signal); });
+  register_environment("DeadlyBySignal-v0",
+                       [] { return std::make_unique<deadly>(end::by_signal); });
   register_environment("DeadlyByExit-v0", [] { return std::make_unique<deadly>(end::by_exit); });
   register_environment("DeadlyNever-v0", [] { return std::make_unique<deadly>(end::never); });
   const auto fault_of = [](const std::string& id) {
@@ -81,7 +84,8 @@ TEST_CASE("check: a crash, an exit and a call that never returns are faults") {
   };
   CHECK_THAT(fault_of("DeadlyBySignal-v0"),
              Contains("expected a return, got an end by signal 9 (Killed)"));
-  CHECK_THAT(fault_of("DeadlyByExit-v0"), Contains("expected a return, got an end with exit code 3"));
+  CHECK_THAT(fault_of("DeadlyByExit-v0"),
+             Contains("expected a return, got an end with exit code 3"));
   CHECK_THAT(fault_of("DeadlyNever-v0"), Contains("expected a return within 0.5 s, got none"));
 }
 
