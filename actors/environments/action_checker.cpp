@@ -6,54 +6,66 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "actors/environments/action_numbers.hpp"
+
 namespace troupe::detail {
 
-action_checker::action_checker(const env_spec& spec, std::size_t count)
-    : id_(spec.id), action_space_(spec.action_space), count_(count) {
-  if (const auto* box = action_space_.get_if<spaces::box>()) {
-    is_box_ = true;
-    width_ = box->low.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      low_.insert(low_.end(), box->low.begin(), box->low.end());
-      high_.insert(high_.end(), box->high.begin(), box->high.end());
-    }
-  } else if (const auto* one = action_space_.get_if<spaces::discrete>()) {
-    first_ = {one->start};
-    end_ = {one->start + one->n};
-  } else if (const auto* several = action_space_.get_if<spaces::multi_discrete>()) {
-    first_ = several->start;
-    for (std::size_t i = 0; i < first_.size(); ++i) end_.push_back(first_[i] + several->n[i]);
-    width_ = first_.size();
-  } else if (const auto* binary = action_space_.get_if<spaces::multi_binary>()) {
-    width_ = static_cast<std::size_t>(binary->n);
-    first_.assign(width_, 0);
-    end_.assign(width_, 2);
-  } else {
+namespace {
+
+action_numbers numbers_for(const env_spec& spec) {
+  try {
+    return numbers_of(spec.action_space);
+  } catch (const std::invalid_argument&) {
     throw std::invalid_argument(fmt::format(
-        "{}: expected an action space of kind Box, Discrete, MultiDiscrete or MultiBinary, got {}",
-        id_, to_string(action_space_)));
+        "{}: expected an action space of kind Box, Discrete, MultiDiscrete or MultiBinary, or a "
+        "Tuple or Dict of these, got {}",
+        spec.id, to_string(spec.action_space)));
   }
 }
 
+}  // namespace
+
+action_checker::action_checker(const env_spec& spec, std::size_t count)
+    : id_(spec.id), action_space_(spec.action_space), count_(count) {
+  const auto one = numbers_for(spec);
+  integers_ = one.integers.size();
+  floats_ = one.low.size();
+  for (const auto& [first, values, binary] : one.integers) {
+    first_.push_back(first);
+    end_.push_back(first + values);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    low_.insert(low_.end(), one.low.begin(), one.low.end());
+    high_.insert(high_.end(), one.high.begin(), one.high.end());
+  }
+}
+
+void action_checker::check_count(std::size_t given, std::size_t width, const char* kind,
+                                 std::size_t other) const {
+  if (given == count_ * width) return;
+  throw wrong_actions(fmt::format(
+      "{}: expected {} {} numbers ({} environments, {} each, {}), got {} (and {} of the other "
+      "kind)",
+      id_, count_ * width, kind, count_, width, to_string(action_space_), given, other));
+}
+
 void action_checker::check(env_actions& actions) const {
-  const std::size_t given = is_box_ ? actions.continuous.size() : actions.discrete.size();
-  if (given != count_ * width_)
-    throw wrong_actions(fmt::format(
-        "{}: expected {} {} numbers ({} environments, {} each, {}), got {} (and {} of the other "
-        "kind)",
-        id_, count_ * width_, is_box_ ? "continuous" : "discrete", count_, width_,
-        to_string(action_space_), given,
-        is_box_ ? actions.discrete.size() : actions.continuous.size()));
-  if (is_box_)
+  const auto integers = actions.discrete.size(), floats = actions.continuous.size();
+  // Numbers of a kind that the space doesn't have are left alone.
+  if (floats_ > 0 || integers_ == 0) {
+    check_count(floats, floats_, "continuous", integers);
     clip(actions.continuous);
-  else
+  }
+  if (integers_ > 0) {
+    check_count(integers, integers_, "discrete", floats);
     check_integers(actions.discrete);
+  }
 }
 
 void action_checker::check_integers(std::span<const std::int64_t> integers) const {
   for (std::size_t i = 0; i < count_; ++i)
-    for (std::size_t part = 0; part < width_; ++part) {
-      const auto integer = integers[i * width_ + part];
+    for (std::size_t part = 0; part < integers_; ++part) {
+      const auto integer = integers[i * integers_ + part];
       if (integer < first_[part] || integer >= end_[part])
         throw wrong_actions(fmt::format("{}: expected actions in {}, got {} for environment {}",
                                         id_, to_string(action_space_), integer, i));
@@ -67,7 +79,8 @@ void action_checker::clip(std::span<float> floats) const {
     const auto bad =
         std::find_if(floats.begin(), floats.end(), [](float each) { return !std::isfinite(each); });
     throw wrong_actions(fmt::format("{}: expected finite actions, got {} for environment {}", id_,
-                                    *bad, static_cast<std::size_t>(bad - floats.begin()) / width_));
+                                    *bad,
+                                    static_cast<std::size_t>(bad - floats.begin()) / floats_));
   }
   for (std::size_t i = 0; i < floats.size(); ++i)
     floats[i] = std::clamp(floats[i], low_[i], high_[i]);

@@ -14,7 +14,7 @@ namespace troupe::detail {
 class action_checker {
  public:
   /// Takes the number of environments as `count`. Throws std::invalid_argument for action spaces
-  /// that a step message does not carry (text, tuple, dict).
+  /// that a step message does not carry: those with a text.
   action_checker(const env_spec& spec, std::size_t count);
 
   /// Sets the id that error messages have.
@@ -25,21 +25,22 @@ class action_checker {
 
   /// Returns the action of environment i. The actions have passed `check`.
   action_view row(const env_actions& actions, std::size_t i) const {
-    if (is_box_) return action_view(std::span(actions.continuous.data() + i * width_, width_));
-    return action_view(std::span(actions.discrete.data() + i * width_, width_));
+    return {std::span(actions.discrete.data() + i * integers_, integers_),
+            std::span(actions.continuous.data() + i * floats_, floats_)};
   }
 
  private:
+  void check_count(std::size_t given, std::size_t width, const char* kind, std::size_t other) const;
   void check_integers(std::span<const std::int64_t> integers) const;
   void clip(std::span<float> floats) const;
 
   std::string id_;
   space action_space_;
   std::size_t count_;
-  bool is_box_ = false;
-  std::size_t width_ = 1;                  // the number of integers or floats in one action
-  std::vector<std::int64_t> first_, end_;  // [width] the bounds of integers; `end_` is excluded
-  std::vector<float> low_, high_;          // [count * width] the bounds of floats
+  std::size_t integers_ = 0;               // P, the number of integers in one action
+  std::size_t floats_ = 0;                 // A, the number of floats in one action
+  std::vector<std::int64_t> first_, end_;  // [P] the bounds of integers; `end_` is excluded
+  std::vector<float> low_, high_;          // [count * A] the bounds of floats
 };
 
 }  // namespace troupe::detail

@@ -56,6 +56,9 @@ class action_view {
  public:
   explicit action_view(std::span<const std::int64_t> integers) : integers_(integers) {}
   explicit action_view(std::span<const float> floats) : floats_(floats) {}
+  /// An action of both kinds, as those of a tuple can be.
+  action_view(std::span<const std::int64_t> integers, std::span<const float> floats)
+      : integers_(integers), floats_(floats) {}
   explicit action_view(const std::int64_t& integer) : integers_(&integer, 1) {}
   explicit action_view(std::int64_t&&) = delete;  // would dangle
 
@@ -64,9 +67,10 @@ class action_view {
     if (integers_.empty()) throw_wrong_kind("discrete", "continuous");
     return integers_[0];
   }
-  /// The parts of a multi_discrete or multi_binary action.
+  /// The integers [P] of a multi_discrete or multi_binary action, and those of all parts of a tuple
+  /// or dict one after another.
   std::span<const std::int64_t> parts() const { return integers_; }
-  /// The elements [A] of a box action.
+  /// The elements [A] of a box action, and those of all boxes of a tuple or dict one after another.
   std::span<const float> continuous() const {
     if (floats_.empty() && !integers_.empty()) throw_wrong_kind("continuous", "discrete");
     return floats_;

@@ -1,8 +1,7 @@
 #pragma once
 // The role that steps B environments by one message, and the messages that it receives and returns.
 // In the shapes, B is the number of environments, D the number of floats in a flattened
-// observation, A the number of floats in a box action, and P the number of parts of a
-// multi_discrete or multi_binary action.
+// observation, A the number of floats in an action, and P the number of its integers.
 
 #include <cstdint>
 #include <optional>
@@ -16,10 +15,10 @@
 
 namespace troupe {
 
-/// One action for each environment, row-major. Only the member that the action space needs is
-/// filled.
+/// One action for each environment, row-major. Only the members that the action space needs are
+/// filled. action_numbers.hpp says which numbers an action has, and in which order.
 struct env_actions {
-  recycled_vector<std::int64_t> discrete = {};  ///< [B]; [B, P] for multi_discrete, multi_binary.
+  recycled_vector<std::int64_t> discrete = {};  ///< [B, P]; P is 1 for a discrete action.
   recycled_vector<float> continuous = {};       ///< [B, A]; clipped to the box's bounds before use.
 };
 

@@ -65,28 +65,24 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
       watcher_(std::move(watcher)),
       environments_(options_.environments()) {
   const auto spec = environments_->spec();
-  if (const auto needed = shape_of(spec); needed != options_.shape) {
+  if (const auto needed = shape_of(spec); !fits(options_.shape, needed)) {
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }
   // The seed doesn't matter, because evaluate loads all weights.
   constexpr std::uint64_t any_seed = 0;
+  choices_ = choice_map(spec.action_space);
   network_ = make_acting_network(options_.shape, options_.network, spec.action_space, any_seed);
 }
 
 env_actions evaluator::act(std::span<const float> obs, action_random& random) {
   const auto rows = environments_->size();
-  const auto width = static_cast<std::size_t>(options_.shape.action_size());
   env_actions actions;
-  action_rows_out out;
-  if (options_.shape.is_continuous()) {
-    actions.continuous.resize(rows * width);
-    out.value = actions.continuous.data();
-  } else {
-    actions.discrete.resize(rows * width);
-    out.choice = actions.discrete.data();
-  }
+  actions.discrete.resize(rows * static_cast<std::size_t>(options_.shape.choice_count()));
+  actions.continuous.resize(rows * static_cast<std::size_t>(options_.shape.continuous_size));
+  const action_rows_out out{actions.discrete.data(), actions.continuous.data()};
   network_->act(obs.data(), static_cast<int>(rows), random, options_.deterministic, out);
+  choices_.to_environment(actions.discrete);
   return actions;
 }
 

@@ -10,6 +10,7 @@
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/networks/acting_network.hpp"
+#include "actors/networks/choice_map.hpp"
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {
@@ -93,6 +94,7 @@ class evaluator {
   evaluation_watcher watcher_;
   std::unique_ptr<vector_environment> environments_;
   std::unique_ptr<acting_network> network_;
+  choice_map choices_;
 };
 
 }  // namespace troupe

@@ -36,7 +36,8 @@ namespace {
 
 int checked_outputs_of(const network_shape& shape, const network_options& options) {
   const auto kind = options.kind;
-  const bool fits = has_action_values(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
+  const bool fits = has_action_values(kind) ? shape.discrete_actions > 0
+                                            : shape.is_continuous() && shape.choice_count() == 0;
   const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
   if (!fits || !can_explore || kind == network_kind::actor_critic) {
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +

@@ -73,7 +73,7 @@ class single_network {
 };
 
 /// The interface of a network of any kind that acts. Continuous actions are on the environment's
-/// own scale.
+/// own scale; integers are choices, which choice_map makes the environment's.
 class acting_network {
  public:
   virtual ~acting_network() = default;

@@ -45,6 +45,15 @@ int draw(const float* logits, int count, float normaliser, action_random& random
   return count - 1;
 }
 
+// Returns log(1 + exp(x)) without overflow.
+float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
+
+float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+
+// Returns log p(bit) for the logit of p(1): log p(1) = -softplus(-logit), log p(0) =
+// -softplus(logit).
+float bit_log_prob(std::int64_t bit, float logit) { return -softplus(bit != 0 ? -logit : logit); }
+
 float gaussian_log_prob(float action, float mean, float log_std) {
   const float z = (action - mean) * std::exp(-log_std);
   return -0.5f * z * z - log_std - half_log_two_pi;
@@ -53,7 +62,8 @@ float gaussian_log_prob(float action, float mean, float log_std) {
 }  // namespace
 
 action_head::action_head(const network_shape& shape)
-    : choices_(shape.choices()),
+    : categories_(shape.categories()),
+      bits_(shape.multi_binary),
       continuous_size_(shape.continuous_size),
       outputs_(shape.actor_outputs()) {}
 
@@ -73,14 +83,19 @@ void action_head::sample(const float* outputs, log_std_rows log_stds, int rows,
       *actions.value++ = action;
       log_prob[row] += gaussian_log_prob(action, outputs[i], log_std[i]);
     }
-    const float* logits = outputs;
-    for (int count : choices_) {
+    const float* logits = outputs + continuous_size_;
+    for (int count : categories_) {
       const float normaliser = log_normaliser(logits, count);
       const auto choice = deterministic ? std::max_element(logits, logits + count) - logits
                                         : draw(logits, count, normaliser, random);
       *actions.choice++ = choice;
       log_prob[row] += logits[choice] - normaliser;
       logits += count;
+    }
+    for (int i = 0; i < bits_; ++i) {
+      const bool bit = deterministic ? logits[i] > 0.0f : random.uniform() < sigmoid(logits[i]);
+      *actions.choice++ = bit;
+      log_prob[row] += bit_log_prob(bit, logits[i]);
     }
     outputs += outputs_;
   }
@@ -104,13 +119,17 @@ void action_head::evaluate(const float* outputs, log_std_rows log_stds, int rows
       log_prob[row] += gaussian_log_prob(*actions.value++, outputs[i], log_std[i]);
       entropy[row] += 0.5f + half_log_two_pi + log_std[i];
     }
-    const float* logits = outputs;
-    for (int count : choices_) {
+    const float* logits = outputs + continuous_size_;
+    for (int count : categories_) {
       entropy[row] += categorical(logits, count, log_p, p);
       log_prob[row] += log_p[*actions.choice++];
       logits += count;
       log_p += count;
       p += count;
+    }
+    for (int i = 0; i < bits_; ++i) {
+      log_prob[row] += bit_log_prob(*actions.choice++, logits[i]);
+      entropy[row] += softplus(logits[i]) - logits[i] * sigmoid(logits[i]);
     }
     outputs += outputs_;
   }
@@ -132,8 +151,8 @@ void action_head::backward(const float* outputs, log_std_rows log_stds, int rows
       d_outputs[i] = d_log_prob[row] * z * inverse_std;
       d_log_std[i] += d_log_prob[row] * (z * z - 1.0f) + d_entropy[row];
     }
-    float* d_logits = d_outputs;
-    for (int count : choices_) {
+    float* d_logits = d_outputs + continuous_size_;
+    for (int count : categories_) {
       // d log p_a / d logit_i = [i = a] - p_i, d entropy / d logit_i = -p_i (log p_i + entropy)
       for (int i = 0; i < count; ++i) d_logits[i] = -d_log_prob[row] * p[i];
       if (d_entropy[row] != 0.0f) {
@@ -149,6 +168,13 @@ void action_head::backward(const float* outputs, log_std_rows log_stds, int rows
       d_logits += count;
       log_p += count;
       p += count;
+    }
+    for (int i = 0; i < bits_; ++i) {
+      // d log p_bit / d logit = bit - p, d entropy / d logit = -logit p (1 - p)
+      const float logit = outputs[outputs_ - bits_ + i];
+      const float one = sigmoid(logit);
+      d_logits[i] = d_log_prob[row] * (static_cast<float>(*actions.choice++) - one) -
+                    d_entropy[row] * logit * one * (1.0f - one);
     }
     outputs += outputs_;
     d_outputs += outputs_;

@@ -11,9 +11,9 @@
 
 namespace troupe {
 
-/// The actions of some rows. The pointer that fits the kind of action is set.
+/// The actions of some rows. The pointers that fit the kinds of numbers in an action are set.
 struct action_rows {
-  const std::int64_t* choice = nullptr;  ///< [rows, choices]
+  const std::int64_t* choice = nullptr;  ///< [rows, P]
   const float* value = nullptr;          ///< [rows, continuous_size]
 };
 
@@ -40,9 +40,11 @@ struct log_std_rows {
   std::ptrdiff_t stride = 0;      ///< the distance from one row to the next: 0 or A
 };
 
-/// The distribution of actions that the actor's outputs describe: independent categorical choices
-/// given by logits, or a diagonal Gaussian given by its mean and log standard deviation. `outputs`
-/// is [rows, shape.actor_outputs()]. `log_std` is used only for continuous actions.
+/// The distribution of actions that the actor's outputs describe. Its parts are independent: a
+/// diagonal Gaussian given by its mean and log standard deviation, categorical choices given by a
+/// logit for each option, and zeros and ones given by the logit of a one. Log-probabilities and
+/// entropies are the sums over the parts. `outputs` is [rows, shape.actor_outputs()]. `log_std` is
+/// used only for continuous actions.
 class action_head {
  public:
   explicit action_head(const network_shape& shape);
@@ -65,7 +67,8 @@ class action_head {
                 float* d_outputs, float* d_log_std) const;
 
  private:
-  std::vector<int> choices_;
+  std::vector<int> categories_;
+  int bits_;
   int continuous_size_;
   int outputs_;
 };

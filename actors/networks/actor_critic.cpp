@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 #include "actors/environments/obs_scale.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -15,32 +16,22 @@ namespace troupe {
 namespace {
 
 const network_shape& checked(const network_shape& shape, const network_options& options) {
-  const int kinds =
-      (shape.discrete_actions > 0) + (shape.continuous_size > 0) + !shape.multi_discrete.empty();
+  const bool is_tuple =
+      shape.is_continuous() || !shape.multi_discrete.empty() || shape.multi_binary > 0;
   auto positive = [](int size) { return size > 0; };
-  if (shape.obs_size < 1 || kinds != 1 || shape.discrete_actions < 0 || shape.continuous_size < 0 ||
+  if (shape.obs_size < 1 || (shape.discrete_actions > 0) == is_tuple ||
+      shape.discrete_actions < 0 || shape.continuous_size < 0 || shape.multi_binary < 0 ||
       !std::ranges::all_of(shape.multi_discrete, positive) ||
       !std::ranges::all_of(options.hidden, positive) ||
       !std::ranges::all_of(options.critic_hidden.value_or(std::vector<int>{}), positive)) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
-                                "): expected obs_size >= 1, one kind of action and positive sizes");
+                                "): expected obs_size >= 1, actions and positive sizes");
   }
-  if (options.use_sde && !shape.is_continuous()) {
+  if (options.use_sde && (!shape.is_continuous() || shape.choice_count() > 0)) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): use_sde of true, expected false where actions are discrete");
   }
   return shape;
-}
-
-std::optional<detail::conv_trunk> make_trunk(const network_shape& shape,
-                                             const network_options& options) {
-  if (!has_convolutions(shape, options)) return std::nullopt;
-  if (options.normalize_obs) {
-    throw std::invalid_argument("network (" + to_string(shape, options) +
-                                "): expected normalize_obs of false, for images are scaled as they "
-                                "are");
-  }
-  return detail::conv_trunk(shape.image, options.cnn);
 }
 
 std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
@@ -50,33 +41,66 @@ std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
 
 at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
 
-// Returns the sums over choices of log p(choice) and of the entropy, from the logits of all
-// choices.
-std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
-                                                   const std::vector<int>& choices,
-                                                   const at::Tensor& action) {
-  const auto chosen = action.reshape({logits.size(0), static_cast<std::int64_t>(choices.size())});
+using log_prob_and_entropy = std::pair<at::Tensor, at::Tensor>;
+
+// Returns the sums over categories of log p(choice) and of the entropy. `logits` has those of all
+// categories one after another, `chosen` is [N, categories].
+log_prob_and_entropy evaluate_categories(const at::Tensor& logits,
+                                         const std::vector<int>& categories,
+                                         const at::Tensor& chosen) {
   at::Tensor log_prob, entropy;
   std::int64_t from = 0;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    const auto log_p = at::log_softmax(logits.narrow(1, from, choices[i]), 1);
+  for (std::size_t i = 0; i < categories.size(); ++i) {
+    const auto log_p = at::log_softmax(logits.narrow(1, from, categories[i]), 1);
     const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1)).squeeze(1);
     const auto entropy_i = -(log_p.exp() * log_p).sum(1);
     log_prob = i == 0 ? log_prob_i : log_prob + log_prob_i;
     entropy = i == 0 ? entropy_i : entropy + entropy_i;
-    from += choices[i];
+    from += categories[i];
   }
   return {log_prob, entropy};
 }
 
+// Returns the sums over zeros and ones of log p(bit) and of the entropy, for logits [N, bits]:
+// log p(1) = -softplus(-logit), log p(0) = -softplus(logit).
+log_prob_and_entropy evaluate_bits(const at::Tensor& logits, const at::Tensor& bits) {
+  const auto log_prob = bits.to(logits.scalar_type()) * logits - at::softplus(logits);
+  const auto entropy = at::softplus(logits) - at::sigmoid(logits) * logits;
+  return {log_prob.sum(1), entropy.sum(1)};
+}
+
 // Returns log-probability and entropy. log_std is [A] or [N, A].
-std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
-                                                    const at::Tensor& log_std,
-                                                    const at::Tensor& action) {
+log_prob_and_entropy evaluate_gaussian(const at::Tensor& mean, const at::Tensor& log_std,
+                                       const at::Tensor& action) {
   const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
   const auto z = (action - mean) * (-log_std).exp();
   const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
   const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(-1).expand({mean.size(0)});
+  return {log_prob, entropy};
+}
+
+// Returns the sums over all parts of an action, whose outputs are one after another.
+log_prob_and_entropy evaluate_parts(const network_shape& shape, const at::Tensor& outputs,
+                                    const at::Tensor& log_std, const at::Tensor& choices,
+                                    const at::Tensor& continuous) {
+  at::Tensor log_prob, entropy;
+  const auto add = [&](const log_prob_and_entropy& part) {
+    log_prob = log_prob.defined() ? log_prob + part.first : part.first;
+    entropy = entropy.defined() ? entropy + part.second : part.second;
+  };
+  const auto rows = outputs.size(0);
+  const std::int64_t floats = shape.continuous_size, bits = shape.multi_binary;
+  const auto categories = shape.categories();
+  const auto count = static_cast<std::int64_t>(categories.size());
+  if (floats > 0) add(evaluate_gaussian(outputs.narrow(1, 0, floats), log_std, continuous));
+  if (count + bits == 0) return {log_prob, entropy};
+  const auto chosen = choices.reshape({rows, count + bits});
+  const auto logits = outputs.narrow(1, floats, outputs.size(1) - floats);
+  if (count > 0) add(evaluate_categories(logits, categories, chosen.narrow(1, 0, count)));
+  if (bits > 0) {
+    add(evaluate_bits(logits.narrow(1, logits.size(1) - bits, bits),
+                      chosen.narrow(1, count, bits)));
+  }
   return {log_prob, entropy};
 }
 
@@ -86,23 +110,23 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     : shape_(checked(shape, options)),
       options_(std::move(options)),
       link_(options_.device),
-      trunk_(make_trunk(shape_, options_)),
-      actor_(trunk_ ? trunk_->features() : shape_.obs_size,
-             trunk_ ? std::vector<int>{} : options_.hidden, shape_.actor_outputs(),
+      extractor_(detail::make_extractor(shape_, options_)),
+      actor_(extractor_ ? extractor_->features() : shape_.obs_size,
+             hidden_after_body(shape_, options_, options_.hidden), shape_.actor_outputs(),
              options_.hidden_activation),
       critic_(actor_.inputs(),
-              trunk_ ? std::vector<int>{} : options_.critic_hidden.value_or(options_.hidden), 1,
-              options_.hidden_activation),
-      backend_(detail::choose_backend(
-          options_.backend,
-          {.net = &actor_, .has_convolutions = trunk_.has_value(), .is_on_host = link_.is_host()})),
+              hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
+              1, options_.hidden_activation),
+      backend_(detail::choose_backend(options_.backend, {.net = &actor_,
+                                                         .has_convolutions = extractor_.has_value(),
+                                                         .is_on_host = link_.is_host()})),
       head_(shape_) {
   if (options_.use_sde) {
     noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
   }
   const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
                                                critic_.parameter_count()) +
-                     (trunk_ ? trunk_->parameter_count() : 0);
+                     (extractor_ ? extractor_->parameter_count() : 0);
   parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
   gradient_ = at::zeros({count}, at::kFloat);
   if (options_.normalize_obs) std::fill_n(obs_inverse_scale(), shape_.obs_size, 1.0f);
@@ -124,20 +148,22 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     log_std_leaf_ = noise_ ? make_leaf(log_std() - actor_parameters(), {actor_.features(), size})
                            : make_leaf(log_std() - actor_parameters(), {size});
   }
-  if (trunk_) {
-    trunk_->initialise(random, options_.ortho_init, trunk_parameters());
-    make_trunk_leaves();
+  if (extractor_) {
+    extractor_->initialise(random, options_.ortho_init, extractor_parameters());
+    make_extractor_leaves();
   }
 }
 
-void actor_critic::make_trunk_leaves() {
-  const auto offset = trunk_parameters() - actor_parameters();
-  const auto gradients = trunk_->parts(gradient_.narrow(0, offset, trunk_->parameter_count()));
-  for (const auto& part : trunk_->parts(parameters_.narrow(0, offset, trunk_->parameter_count()))) {
+void actor_critic::make_extractor_leaves() {
+  const auto offset = extractor_parameters() - actor_parameters();
+  const auto gradients =
+      extractor_->parts(gradient_.narrow(0, offset, extractor_->parameter_count()));
+  for (const auto& part :
+       extractor_->parts(parameters_.narrow(0, offset, extractor_->parameter_count()))) {
     auto leaf = part.detach();
     leaf.set_requires_grad(true);
-    leaf.mutable_grad() = gradients[trunk_leaves_.size()];
-    trunk_leaves_.push_back(std::move(leaf));
+    leaf.mutable_grad() = gradients[extractor_leaves_.size()];
+    extractor_leaves_.push_back(std::move(leaf));
   }
 }
 
@@ -179,8 +205,8 @@ std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters()
   add("actor", actor_leaves_);
   if (log_std_leaf_.defined()) named.emplace_back("log_std", log_std_leaf_);
   add("critic", critic_leaves_);
-  for (std::size_t i = 0; i < trunk_leaves_.size(); ++i) {
-    named.emplace_back("trunk." + trunk_->part_names()[i], trunk_leaves_[i]);
+  for (std::size_t i = 0; i < extractor_leaves_.size(); ++i) {
+    named.emplace_back(extractor_->part_names()[i], extractor_leaves_[i]);
   }
   return named;
 }
@@ -211,16 +237,16 @@ const float* actor_critic::convolved(const float* obs, int rows) {
     auto* first = const_cast<float*>(obs) + std::int64_t{row} * shape_.obs_size;
     const auto x = at::from_blob(first, {count, shape_.obs_size}, at::kFloat);
     at::from_blob(features + row * width, {count, width}, at::kFloat)
-        .copy_(link_.to_host(run_trunk(link_.to_device(x))));
+        .copy_(link_.to_host(extract(link_.to_device(x))));
   }
   return features;
 }
 
 // Both obs and the returned features are on the device.
-at::Tensor actor_critic::run_trunk(const at::Tensor& obs) const {
+at::Tensor actor_critic::extract(const at::Tensor& obs) const {
   std::vector<at::Tensor> parts;
-  for (const auto& leaf : trunk_leaves_) parts.push_back(link_.to_device(leaf));
-  return trunk_->forward(parts, obs);
+  for (const auto& leaf : extractor_leaves_) parts.push_back(link_.to_device(leaf));
+  return extractor_->forward(parts, obs);
 }
 
 const float* actor_critic::forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
@@ -249,7 +275,7 @@ void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& 
 }
 
 const float* actor_critic::seen(const float* obs, int rows) {
-  if (trunk_) return convolved(obs, rows);
+  if (extractor_) return convolved(obs, rows);
   if (!normalizes()) return obs;
   const int width = shape_.obs_size;
   float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
@@ -270,13 +296,16 @@ action_batch actor_critic::act(const at::Tensor& obs, action_random& random, boo
   action_batch result{.log_prob = float_rows(rows), .value = float_rows(rows)};
   action_rows_out out;
   if (shape_.is_continuous()) {
-    result.action = at::empty({rows, shape_.continuous_size}, at::kFloat);
-    out.value = result.action.data_ptr<float>();
-  } else {
+    result.continuous = at::empty({rows, shape_.continuous_size}, at::kFloat);
+    out.value = result.continuous.data_ptr<float>();
+  }
+  if (shape_.choice_count() > 0) {
     result.action = shape_.discrete_actions > 0
                         ? at::empty({rows}, at::kLong)
-                        : at::empty({rows, shape_.action_size()}, at::kLong);
+                        : at::empty({rows, shape_.choice_count()}, at::kLong);
     out.choice = result.action.data_ptr<std::int64_t>();
+  } else {
+    result.action = std::exchange(result.continuous, {});
   }
   act(input.data_ptr<float>(), static_cast<int>(rows), random, deterministic, out,
       result.log_prob.data_ptr<float>(), result.value.data_ptr<float>());
@@ -330,7 +359,8 @@ std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<lea
   return {x, run_layer(layers.back(), x)};
 }
 
-action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
+action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action,
+                                         const at::Tensor& continuous) const {
   check_obs(obs);
   auto x = obs;
   if (normalizes()) {
@@ -340,7 +370,7 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
   }
   x = link_.to_device(x);
-  if (trunk_) x = run_trunk(x);
+  if (extractor_) x = extract(x);
   const auto [features, outputs_there] = run_leaves(actor_leaves_, x);
   const auto outputs = link_.to_host(outputs_there);
   const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
@@ -349,9 +379,9 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     log_std = detail::state_dependent_log_std(log_std, link_.to_host(features.detach()),
                                               options_.use_expln);
   }
-  auto [log_prob, entropy] = shape_.is_continuous()
-                                 ? evaluate_gaussian(outputs, log_std, action)
-                                 : evaluate_choices(outputs, shape_.choices(), action);
+  const bool is_only_continuous = shape_.choice_count() == 0;
+  auto [log_prob, entropy] =
+      evaluate_parts(shape_, outputs, log_std, action, is_only_continuous ? action : continuous);
   return {log_prob, entropy, value};
 }
 
@@ -379,7 +409,7 @@ evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_r
 void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
                                  const float* d_log_prob, const float* d_entropy,
                                  const float* d_value) {
-  TORCH_CHECK(!trunk_ && link_.is_host(),
+  TORCH_CHECK(!extractor_ && link_.is_host(),
               "backward_rows: a network with convolutions, or on another device than the CPU, has "
               "libtorch's gradient alone");
   const auto offset_of = [this](const float* block) { return block - actor_parameters(); };

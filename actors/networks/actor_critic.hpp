@@ -13,8 +13,8 @@
 
 #include "actors/networks/action_head.hpp"
 #include "actors/networks/backend_choice.hpp"
-#include "actors/networks/conv_trunk.hpp"
 #include "actors/networks/device_link.hpp"
+#include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/networks/state_dependent_noise.hpp"
@@ -24,9 +24,12 @@ namespace troupe {
 
 /// The result of `act`, where N is the number of observations.
 struct action_batch {
-  at::Tensor action;    ///< int64 [N], int64 [N, choices] or float [N, A], not clipped
-  at::Tensor log_prob;  ///< float [N]
-  at::Tensor value;     ///< float [N]
+  /// int64 [N], int64 [N, P] or float [N, A], not clipped. Of actions with both kinds of numbers it
+  /// has the integers, int64 [N, P].
+  at::Tensor action;
+  at::Tensor continuous;  ///< float [N, A] of actions with both kinds of numbers; else undefined
+  at::Tensor log_prob;    ///< float [N]
+  at::Tensor value;       ///< float [N]
 };
 
 /// The result of `evaluate`, all float [N].
@@ -50,7 +53,9 @@ struct evaluation_rows {
 /// weights are copied with one memcpy, hashed in one pass and optimised in one pass.
 ///
 /// If observations are images, actor and critic share convolutions, as in Stable-Baselines3's
-/// CnnPolicy, and are one linear layer each. The convolutions' parameters follow the critic's.
+/// CnnPolicy, and are one linear layer each. If they are a Dict or Tuple with images, actor and
+/// critic share a feature_extractor, as in its MultiInputPolicy, and are perceptrons over the
+/// features. The convolutions' parameters follow the critic's.
 ///
 /// With normalize_obs the block ends with the mean [D] and the inverse scale [D] of observations,
 /// which are set and not trained. So the statistics have the version of the weights wherever the
@@ -87,7 +92,7 @@ class actor_critic {
   void load_parameters(const at::Tensor& parameters);
   /// Returns the autograd leaves, which are views of parameters(): "actor.0.weight" [in, out],
   /// "actor.0.bias", "log_std", "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]...
-  /// Their .grad are views of gradient().
+  /// or the names of feature_extractor. Their .grad are views of gradient().
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   /// Returns exp(log_std), the standard deviations of continuous actions [A], or with use_sde those
   /// of the noise matrix [H, A]. Empty for discrete actions.
@@ -115,8 +120,11 @@ class actor_critic {
   at::Tensor values(const at::Tensor& obs);
   void values(const float* obs, int rows, float* value);
 
-  /// Returns log-probability and entropy of the given actions, and the values, with autograd.
-  action_evaluation evaluate(const at::Tensor& obs, const at::Tensor& action) const;
+  /// Returns log-probability and entropy of the given actions, and the values, with autograd. The
+  /// actions are as in action_batch; `continuous` is needed only if they have both kinds of
+  /// numbers.
+  action_evaluation evaluate(const at::Tensor& obs, const at::Tensor& action,
+                             const at::Tensor& continuous = {}) const;
   void zero_gradient();
 
   /// Returns the same as `evaluate`, from plain memory and without autograd.
@@ -132,7 +140,7 @@ class actor_critic {
     at::Tensor weight;
     at::Tensor bias;
   };
-  void make_trunk_leaves();
+  void make_extractor_leaves();
   std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
   /// Returns the input of the last layer [N, H] and the outputs; x and both results are on the
@@ -145,7 +153,7 @@ class actor_critic {
   const float* seen(const float* obs, int rows);
   bool normalizes() const { return options_.normalize_obs && !obs_normalized_; }
   const float* convolved(const float* obs, int rows);
-  at::Tensor run_trunk(const at::Tensor& obs) const;
+  at::Tensor extract(const at::Tensor& obs) const;
   /// Like mlp::forward and mlp::infer, but on the device.
   const float* forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
                        const float* parameters, const float* x, int rows,
@@ -159,7 +167,7 @@ class actor_critic {
   float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
   float* critic_parameters() const { return log_std() + log_std_count(); }
   std::size_t log_std_count() const { return noise_ ? noise_->size() : shape_.continuous_size; }
-  float* trunk_parameters() const { return critic_parameters() + critic_.parameter_count(); }
+  float* extractor_parameters() const { return critic_parameters() + critic_.parameter_count(); }
   float* obs_mean() const { return actor_parameters() + trained_count(); }
   float* obs_inverse_scale() const { return obs_mean() + shape_.obs_size; }
 
@@ -167,7 +175,7 @@ class actor_critic {
   network_options options_;
   bool obs_normalized_ = false;
   detail::device_link link_;
-  std::optional<detail::conv_trunk> trunk_;
+  std::optional<detail::feature_extractor> extractor_;
   detail::mlp actor_;
   detail::mlp critic_;
   detail::backend_choice backend_;
@@ -178,7 +186,7 @@ class actor_critic {
   std::vector<leaf_layer> actor_leaves_;
   std::vector<leaf_layer> critic_leaves_;
   at::Tensor log_std_leaf_;
-  std::vector<at::Tensor> trunk_leaves_;
+  std::vector<at::Tensor> extractor_leaves_;
 
   std::vector<float> seen_;
   detail::mlp_buffers actor_buffers_;

@@ -47,10 +47,11 @@ int flat_size(const std::vector<int>& image, const cnn_options& options) {
 
 }  // namespace
 
-conv_trunk::conv_trunk(const std::vector<int>& image, const cnn_options& options)
+conv_trunk::conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved)
     : channels_(image[0]),
       height_(image[1]),
       width_(image[2]),
+      interleaved_(interleaved),
       dense_(flat_size(image, options), {}, options.features, activation::relu, activation::relu) {
   int in = channels_;
   for (std::size_t i = 0; i < options.channels.size(); ++i) {
@@ -106,19 +107,19 @@ std::vector<at::Tensor> conv_trunk::parts(const at::Tensor& block) const {
   return parts;
 }
 
-std::vector<std::string> conv_trunk::part_names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i <= layers_.size(); ++i) {
-    names.push_back(std::to_string(i) + ".weight");
-    names.push_back(std::to_string(i) + ".bias");
-  }
-  return names;
+at::Tensor conv_trunk::images(const at::Tensor& obs) const {
+  const auto rows = obs.size(0);
+  if (interleaved_ == 0) return obs.reshape({rows, channels_, height_, width_});
+  const auto frames = channels_ / interleaved_;  // such as the frames of a stack
+  return obs.reshape({rows, frames, height_, width_, interleaved_})
+      .permute({0, 1, 4, 2, 3})
+      .reshape({rows, channels_, height_, width_});
 }
 
 at::Tensor conv_trunk::forward(const std::vector<at::Tensor>& parts, const at::Tensor& obs) const {
   TORCH_CHECK(obs.dim() == 2 && obs.size(1) == inputs(), "convolutions: obs must be [N, ", inputs(),
               "], got ", obs.sizes());
-  auto x = (obs * (1.0 / 255.0)).view({obs.size(0), channels_, height_, width_});
+  auto x = images(obs * (1.0 / 255.0));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     x = at::relu(at::conv2d(x, parts[2 * i], parts[2 * i + 1], layers_[i].stride));
   }

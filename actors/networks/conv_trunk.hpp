@@ -1,8 +1,8 @@
 #pragma once
 // The convolutions of a network that sees images.
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -19,9 +19,10 @@ namespace troupe::detail {
 /// the bias [out] of the fully connected layer.
 class conv_trunk {
  public:
+  /// Takes an image [channels, height, width] whose bytes lie as network_shape::interleaved says.
   /// Throws std::invalid_argument if the options' lists differ in length or hold a number < 1, and
-  /// if the image [channels, height, width] is too small for the convolutions.
-  conv_trunk(const std::vector<int>& image, const cnn_options& options);
+  /// if the image is too small for the convolutions.
+  conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved = 0);
 
   std::int64_t parameter_count() const { return parameter_count_; }
   int inputs() const { return channels_ * height_ * width_; }  ///< D
@@ -34,8 +35,9 @@ class conv_trunk {
   /// Returns views of a flat block [parameter_count()]: the weight and the bias of each layer in
   /// turn.
   std::vector<at::Tensor> parts(const at::Tensor& block) const;
-  /// Returns the names of the parts, "0.weight", "0.bias", ...
-  std::vector<std::string> part_names() const;
+  /// Returns the number of convolutions, which is that of the layers without the fully connected
+  /// one.
+  std::size_t convolutions() const { return layers_.size(); }
 
   /// Returns the features [N, F] of obs float [N, D], which are bytes 0 .. 255 and are scaled to 0
   /// .. 1.
@@ -47,7 +49,11 @@ class conv_trunk {
     std::int64_t weights() const { return std::int64_t{in} * out * kernel * kernel; }
   };
 
+  /// Returns the images [N, channels, height, width] of obs [N, D].
+  at::Tensor images(const at::Tensor& obs) const;
+
   int channels_, height_, width_;
+  int interleaved_;
   std::vector<layer> layers_;
   mlp dense_;
   std::int64_t parameter_count_ = 0;

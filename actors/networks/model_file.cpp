@@ -125,8 +125,40 @@ class archive {
   int storages_ = 0;
 };
 
+using dictionary_entries = std::vector<std::pair<std::string, plain_value>>;
+
+// A part of an observation has an entry "obs_part.N", which is its name, and one of numbers.
+std::string part_key(std::size_t i) { return "obs_part." + std::to_string(i); }
+
+void insert_parts(dictionary_entries& to, const std::vector<obs_part>& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& part = parts[i];
+    auto numbers = to_list(part.image);
+    numbers.insert(numbers.begin(), {part.offset, part.size, part.interleaved});
+    to.emplace_back(part_key(i), part.name);
+    to.emplace_back(part_key(i) + ".numbers", std::move(numbers));
+  }
+}
+
+std::vector<obs_part> parts_in(const fields& dict) {
+  std::vector<obs_part> parts;
+  for (std::size_t i = 0; dict.has(part_key(i)); ++i) {
+    const auto key = part_key(i) + ".numbers";
+    const auto numbers = dict.numbers(key);
+    TORCH_CHECK(numbers.size() == 3 || numbers.size() == 6, key,
+                ": expected an offset, a size, the interleaved channels and perhaps an image, got ",
+                numbers.size(), " numbers");
+    parts.push_back({.name = dict.text(part_key(i)),
+                     .offset = numbers[0],
+                     .size = numbers[1],
+                     .image = {numbers.begin() + 3, numbers.end()},
+                     .interleaved = numbers[2]});
+  }
+  return parts;
+}
+
 std::string serialise(const saved_model& model) {
-  std::vector<std::pair<std::string, plain_value>> dict;
+  dictionary_entries dict;
   const auto insert = [&](std::string key, plain_value value) {
     dict.emplace_back(std::move(key), std::move(value));
   };
@@ -140,6 +172,9 @@ std::string serialise(const saved_model& model) {
   number("continuous_size", model.shape.continuous_size);
   insert("multi_discrete", to_list(model.shape.multi_discrete));
   insert("image", to_list(model.shape.image));
+  number("interleaved", model.shape.interleaved);
+  number("multi_binary", model.shape.multi_binary);
+  insert_parts(dict, model.shape.parts);
   text("body", to_string(model.options.body));
   insert("cnn_channels", to_list(model.options.cnn.channels));
   insert("cnn_kernels", to_list(model.options.cnn.kernels));
@@ -316,6 +351,11 @@ saved_model load_model(const fs::path& path) {
       model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
                            dict.numbers("cnn_strides"), dict.number("cnn_features")};
     }
+    if (dict.has("multi_binary")) {  // older files know one kind of action and name no parts
+      model.shape.interleaved = dict.number("interleaved");
+      model.shape.multi_binary = dict.number("multi_binary");
+      model.shape.parts = parts_in(dict);
+    }
     model.options.hidden = dict.numbers("hidden");
     model.options.hidden_activation = activation_named(dict.text("activation"));
     if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
@@ -344,7 +384,9 @@ saved_model load_model(const fs::path& path) {
 
 std::uint64_t load_model(const fs::path& path, actor_critic& model) {
   const auto saved = load_model(path);
-  const auto found = to_string(saved.shape, saved.options);
+  auto shape = saved.shape;
+  if (fits(shape, model.shape())) shape = model.shape();
+  const auto found = to_string(shape, saved.options);
   const auto expected = to_string(model.shape(), model.options());
   if (found != expected) fail(path, "holds (" + found + "), expected (" + expected + ")");
   model.load_parameters(saved.parameters);

@@ -10,27 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "actors/networks/conv_trunk.hpp"
-
 namespace troupe {
 namespace {
 
 std::string text_of(const std::vector<std::int64_t>& sizes) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
-}
-
-void add_trunk(tensor_layout& to, const detail::conv_trunk& trunk) {
-  const auto parts = trunk.parts(at::empty({trunk.parameter_count()}, at::kFloat));
-  const auto names = trunk.part_names();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto name = "trunk." + names[i];
-    const auto sizes = parts[i].sizes();
-    if (sizes.size() == 2) {
-      to.add_transposed(name, sizes[1], sizes[0]);
-    } else {
-      to.add(name, sizes.vec());
-    }
-  }
 }
 
 std::string missing(const std::string& name, const std::vector<std::int64_t>& sizes) {
@@ -73,12 +57,24 @@ void tensor_layout::add(const std::string& name, const detail::mlp& net) {
   }
 }
 
+void tensor_layout::add(const detail::feature_extractor& extractor, const std::string& prefix) {
+  const auto parts = extractor.parts(at::empty({extractor.parameter_count()}, at::kFloat));
+  const auto names = extractor.part_names();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto sizes = parts[i].sizes();
+    if (sizes.size() == 2) {
+      add_transposed(prefix + names[i], sizes[1], sizes[0]);
+    } else {
+      add(prefix + names[i], sizes.vec());
+    }
+  }
+}
+
 tensor_layout layout_of(const network_shape& shape, const network_options& options) {
-  std::optional<detail::conv_trunk> trunk;
-  if (has_convolutions(shape, options)) trunk.emplace(shape.image, options.cnn);
-  const int inputs = trunk ? trunk->features() : shape.obs_size;
+  const auto extractor = detail::make_extractor(shape, options);
+  const int inputs = extractor ? extractor->features() : shape.obs_size;
   const auto hidden = [&](const std::vector<int>& widths) {
-    return trunk ? std::vector<int>{} : widths;
+    return hidden_after_body(shape, options, widths);
   };
   const detail::mlp top(inputs, hidden(options.hidden), outputs_of(shape, options),
                         options.hidden_activation);
@@ -95,9 +91,9 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
     add_log_std();
     made.add("critic", detail::mlp(inputs, hidden(options.critic_hidden.value_or(options.hidden)),
                                    1, options.hidden_activation));
-    if (trunk) add_trunk(made, *trunk);
+    if (extractor) made.add(*extractor);
   } else {
-    if (trunk) add_trunk(made, *trunk);
+    if (extractor) made.add(*extractor);
     add_log_std();
   }
   if (options.normalize_obs) {

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
 
@@ -34,15 +35,17 @@ struct tensor_layout {
 
   /// Adds the layers of a perceptron: "NAME.0.weight", "NAME.0.bias", ...
   void add(const std::string& name, const detail::mlp& net);
+  /// Adds the layers of an extractor, with `prefix` before their names.
+  void add(const detail::feature_extractor& extractor, const std::string& prefix = "");
   void add(std::string name, std::vector<std::int64_t> sizes);
   /// Adds a matrix [out, in] that the block has as [in, out].
   void add_transposed(std::string name, std::int64_t out, std::int64_t in);
 };
 
 /// Returns the layout of the parameters of a network. Names are "actor.N.weight",
-/// "critic.N.weight", "trunk.N.weight" and "log_std", for DQN "q_net.N.weight"; with normalize_obs
-/// the last ones are "obs_mean" and "obs_inverse_scale". Throws std::invalid_argument for an
-/// impossible shape.
+/// "critic.N.weight", "log_std", those of feature_extractor, and for DQN "q_net.N.weight"; with
+/// normalize_obs the last ones are "obs_mean" and "obs_inverse_scale". Throws std::invalid_argument
+/// for an impossible shape.
 tensor_layout layout_of(const network_shape& shape, const network_options& options);
 
 /// Returns copies of the tensors of a block of floats, each contiguous.

@@ -1,5 +1,6 @@
 #include "actors/networks/network.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -9,20 +10,39 @@
 
 namespace troupe {
 
-std::vector<int> network_shape::choices() const {
+std::vector<int> network_shape::categories() const {
   if (discrete_actions > 0) return {discrete_actions};
   return multi_discrete;
 }
 
-int network_shape::action_size() const {
-  if (is_continuous()) return continuous_size;
-  return discrete_actions > 0 ? 1 : static_cast<int>(multi_discrete.size());
+std::vector<int> network_shape::choices() const {
+  auto all = categories();
+  all.insert(all.end(), static_cast<std::size_t>(multi_binary), 2);
+  return all;
+}
+
+int network_shape::choice_count() const {
+  return (discrete_actions > 0 ? 1 : static_cast<int>(multi_discrete.size())) + multi_binary;
 }
 
 int network_shape::actor_outputs() const {
-  if (is_continuous()) return continuous_size;
-  return discrete_actions > 0 ? discrete_actions
-                              : std::accumulate(multi_discrete.begin(), multi_discrete.end(), 0);
+  const auto options = categories();
+  return continuous_size + std::accumulate(options.begin(), options.end(), 0) + multi_binary;
+}
+
+namespace {
+
+bool shows_images(const std::vector<obs_part>& parts) {
+  return std::ranges::any_of(parts, [](const obs_part& part) { return !part.image.empty(); });
+}
+
+}  // namespace
+
+bool fits(const network_shape& model, const network_shape& needed) {
+  if (model == needed) return true;
+  auto without_parts = needed;
+  without_parts.parts.clear();
+  return model == without_parts && !shows_images(needed.parts);
 }
 
 bool has_action_values(network_kind kind) {
@@ -59,6 +79,7 @@ constexpr std::pair<network_body, const char*> bodies[] = {
     {network_body::automatic, "auto"},
     {network_body::mlp, "mlp"},
     {network_body::cnn, "cnn"},
+    {network_body::multi_input, "multi_input"},
 };
 
 template <class Enum>
@@ -101,15 +122,63 @@ bool has_convolutions(const network_shape& shape, const network_options& options
     throw std::invalid_argument(
         "policy.kind cnn: expected an environment that shows an image, got " + to_string(shape));
   }
-  return is_image && options.body != network_body::mlp;
+  if (options.body == network_body::multi_input && shape.parts.empty()) {
+    throw std::invalid_argument(
+        "policy.kind multi_input: expected an environment with observations of Dict or Tuple, "
+        "got " +
+        to_string(shape));
+  }
+  return options.body != network_body::mlp && (is_image || shows_images(shape.parts));
 }
 
+std::vector<int> hidden_after_body(const network_shape& shape, const network_options& options,
+                                   const std::vector<int>& hidden) {
+  const bool is_cnn = shape.parts.empty() && has_convolutions(shape, options);
+  const bool has_separate_critics =
+      options.kind == network_kind::squashed_gaussian || options.kind == network_kind::squashed;
+  return is_cnn && !has_separate_critics ? std::vector<int>{} : hidden;
+}
+
+namespace {
+
+/// Returns the kinds of action, such as "discrete 2" or "continuous 1 and multi-binary 3".
+std::string action_text(const network_shape& shape) {
+  std::vector<std::string> kinds;
+  if (shape.discrete_actions > 0)
+    kinds.push_back(fmt::format("discrete {}", shape.discrete_actions));
+  if (shape.is_continuous()) kinds.push_back(fmt::format("continuous {}", shape.continuous_size));
+  if (!shape.multi_discrete.empty()) {
+    kinds.push_back(fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x")));
+  }
+  if (shape.multi_binary != 0) kinds.push_back(fmt::format("multi-binary {}", shape.multi_binary));
+  return kinds.empty() ? "no actions" : fmt::format("{}", fmt::join(kinds, " and "));
+}
+
+std::string image_text(const std::vector<int>& image, int interleaved) {
+  return fmt::format("{}{}", fmt::join(image, "x"),
+                     interleaved > 0 ? fmt::format(" ({} interleaved)", interleaved) : "");
+}
+
+/// Returns the parts, such as "image 1x8x8, speed 2".
+std::string parts_text(const std::vector<obs_part>& parts) {
+  std::vector<std::string> each;
+  for (const auto& part : parts) {
+    const auto size =
+        part.image.empty() ? std::to_string(part.size) : image_text(part.image, part.interleaved);
+    each.push_back(part.name + ' ' + size);
+  }
+  return fmt::format("{}", fmt::join(each, ", "));
+}
+
+}  // namespace
+
 std::string to_string(const network_shape& shape) {
-  std::string kind = fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x"));
-  if (shape.is_continuous()) kind = fmt::format("continuous {}", shape.continuous_size);
-  if (shape.discrete_actions > 0) kind = fmt::format("discrete {}", shape.discrete_actions);
-  if (shape.image.empty()) return fmt::format("obs {}, {}", shape.obs_size, kind);
-  return fmt::format("image {}, {}", fmt::join(shape.image, "x"), kind);
+  const auto actions = action_text(shape);
+  if (!shape.image.empty()) {
+    return fmt::format("image {}, {}", image_text(shape.image, shape.interleaved), actions);
+  }
+  if (shape.parts.empty()) return fmt::format("obs {}, {}", shape.obs_size, actions);
+  return fmt::format("obs {} ({}), {}", shape.obs_size, parts_text(shape.parts), actions);
 }
 
 namespace {
@@ -130,10 +199,15 @@ std::string to_string(const network_shape& shape, const network_options& options
   const auto critic = options.critic_hidden
                           ? fmt::format(", critic {}", fmt::join(*options.critic_hidden, "-"))
                           : std::string();
-  const auto layers = !shape.image.empty() && options.body != network_body::mlp
-                          ? to_string(options.cnn)
-                          : fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
-                                        to_string(options.hidden_activation), critic);
+  const bool is_cnn = options.body != network_body::mlp && !shape.image.empty();
+  const bool has_encoders = options.body != network_body::mlp && shows_images(shape.parts);
+  const auto hidden = fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
+                                  to_string(options.hidden_activation), critic);
+  auto layers = is_cnn ? to_string(options.cnn) : hidden;
+  if (has_encoders) layers = to_string(options.cnn) + " for each image, " + hidden;
+  if (is_cnn && !hidden_after_body(shape, options, options.hidden).empty()) {
+    layers += ", " + hidden;
+  }
   return fmt::format("{}, {}{}", to_string(shape), layers,
                      options.normalize_obs ? ", normalised observations" : "") +
          (options.use_sde ? ", state-dependent exploration" : "") +

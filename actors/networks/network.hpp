@@ -16,9 +16,10 @@ namespace troupe {
 /// architecture allows it, otherwise libtorch.
 enum class gradient_backend { automatic, fused, libtorch };
 
-/// The first part of the network. `automatic`: convolutions if the observations are images,
-/// otherwise an mlp.
-enum class network_body { automatic, mlp, cnn };
+/// The first part of the network. `cnn`: convolutions over an image. `multi_input`: convolutions of
+/// their own over each image of a Dict or Tuple, beside its other parts. `automatic`: what the
+/// observations' images need, and an mlp without images.
+enum class network_body { automatic, mlp, cnn, multi_input };
 
 /// Convolutions without padding over an image, followed by one fully connected layer, with a ReLU
 /// after each. The defaults are those of Mnih et al. 2015, https://doi.org/10.1038/nature14236,
@@ -41,34 +42,60 @@ enum class network_kind {
   squashed,           ///< TD3's: an action [A] before a tanh
 };
 
-/// The observations and actions of a network. Exactly one of the three kinds of action is set; the
-/// constructor of actor_critic refuses anything else.
+/// A part of an observation that has several: an element of a Dict or Tuple.
+struct obs_part {
+  std::string name;  ///< Its key; the keys of nested parts are joined by dots, as in "arm.camera".
+  int offset = 0;    ///< The index of its first float in a flattened observation.
+  int size = 0;      ///< The number of its floats.
+  std::vector<int> image = {};  ///< as in network_shape
+  int interleaved = 0;          ///< as in network_shape
+
+  bool operator==(const obs_part&) const = default;
+};
+
+/// The observations and actions of a network. An action has one kind of numbers, or several if it
+/// is a tuple; `discrete_actions` then is 0, and its discrete parts are in multi_discrete. The
+/// constructor of actor_critic refuses a shape without actions.
 struct network_shape {
   int obs_size = 0;                      ///< D, the number of floats in a flattened observation
   int discrete_actions = 0;              ///< the number of discrete actions; 0 if not discrete
   int continuous_size = 0;               ///< floats in a continuous action; 0 if not continuous
   std::vector<int> multi_discrete = {};  ///< the number of options of each independent choice
   std::vector<int> image = {};  ///< [channels, height, width] of bytes; empty means no image
+  /// The number of channels whose bytes of one pixel lie side by side, as in an image [height,
+  /// width, channels]. 0 means that each channel is a plane of its own.
+  int interleaved = 0;
+  std::vector<obs_part> parts = {};  ///< the parts of a Dict or Tuple, in order; empty for others
+  int multi_binary = 0;              ///< the number of zeros and ones in an action
 
   bool is_continuous() const { return continuous_size > 0; }
-  /// Returns the sizes of the categorical choices: one for a discrete action, none for a continuous
-  /// one.
+  /// Returns the numbers of options of the choices that have one logit for each option.
+  std::vector<int> categories() const;
+  /// Returns the number of values of each integer of an action [P]: first the categories, then 2
+  /// for each zero or one, which has a single logit.
   std::vector<int> choices() const;
-  /// Returns the count of numbers in one action: 1, the number of choices, or continuous_size.
-  int action_size() const;
-  /// Returns the number of the actor's outputs: the logits of all choices one after another, or the
-  /// Gaussian's mean.
+  /// Returns P, the number of integers in one action; 0 if it is only continuous.
+  int choice_count() const;
+  /// Returns the count of all numbers in one action, P + continuous_size.
+  int action_size() const { return choice_count() + continuous_size; }
+  /// Returns the number of the actor's outputs: the Gaussian's mean, then the logits of all
+  /// categories, then the logits of the zeros and ones.
   int actor_outputs() const;
 
   bool operator==(const network_shape&) const = default;
 };
 
+/// Returns whether a network of shape `model` is one for `needed`. A model of an older version
+/// doesn't name the parts of its observations; they are then taken for the needed ones if none is
+/// an image.
+bool fits(const network_shape& model, const network_shape& needed);
+
 /// Options of a network. The defaults are those of Stable-Baselines3's MlpPolicy.
 struct network_options {
   network_body body = network_body::automatic;
-  cnn_options cnn = {};  ///< Used if the body is a cnn.
-  /// The widths of the hidden layers of an mlp, for the actor and the critic. After a cnn there are
-  /// no hidden layers.
+  cnn_options cnn = {};  ///< Used if the body is a cnn, and for the images of multi_input.
+  /// The widths of the hidden layers of the actor and the critic. After a cnn there are no hidden
+  /// layers.
   std::vector<int> hidden = {64, 64};
   /// The widths of the critic's hidden layers; nullopt means `hidden`.
   std::optional<std::vector<int>> critic_hidden = {};
@@ -101,8 +128,12 @@ bool has_action_values(network_kind kind);
 int outputs_of(const network_shape& shape, const network_options& options);
 
 /// Returns whether the network begins with convolutions. Throws std::invalid_argument if the
-/// options ask for convolutions but the observations are no image.
+/// options ask for a body that the observations don't have.
 bool has_convolutions(const network_shape& shape, const network_options& options);
+/// Returns the widths of the hidden layers after the network's body: `hidden`, or none after the
+/// cnn of an actor_critic or of action values, as in Stable-Baselines3.
+std::vector<int> hidden_after_body(const network_shape& shape, const network_options& options,
+                                   const std::vector<int>& hidden);
 
 /// Returns whether the text is "cpu", "cuda" or "cuda:N".
 bool is_device_name(const std::string& text);

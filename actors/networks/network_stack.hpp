@@ -6,34 +6,35 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "actors/networks/conv_trunk.hpp"
 #include "actors/networks/device_link.hpp"
+#include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
 
 namespace troupe::detail {
 
-/// The network of an off-policy policy: a perceptron or, if observations are images, convolutions
-/// followed by one linear layer. It has no state: each call gets the parameters as a flat block of
-/// `parameter_count()` floats. The convolutions' parameters follow the perceptron's.
+/// The network of an off-policy policy: a perceptron; if observations are images, convolutions
+/// followed by one linear layer; or, if they are a Dict or Tuple with images, a feature_extractor
+/// followed by a perceptron. It has no state: each call gets the parameters as a flat block of
+/// `parameter_count()` floats. The extractor's parameters follow the perceptron's.
 class network_stack {
  public:
-  /// Throws std::invalid_argument as conv_trunk and device_link do. Also throws it for continuous
-  /// actions with convolutions or on another device than the CPU: the algorithms with such actions
-  /// support neither.
+  /// Throws std::invalid_argument as make_extractor and device_link do. Also throws it for use_sde
+  /// with images, and for continuous actions on another device than the CPU: the algorithms with
+  /// such actions learn on the CPU alone.
   network_stack(const network_shape& shape, const network_options& options, int outputs,
                 activation output_activation = activation::linear);
 
   std::size_t parameter_count() const;
-  int inputs() const { return trunk_ ? trunk_->inputs() : top_.inputs(); }
+  int inputs() const { return extractor_ ? extractor_->inputs() : top_.inputs(); }
   int outputs() const { return top_.outputs(); }
-  bool has_convolutions() const { return trunk_.has_value(); }
+  bool has_convolutions() const { return extractor_.has_value(); }
   bool is_on_host() const { return link_.is_host(); }
-  /// Returns the perceptron: the part after the convolutions, or the whole network if there are
-  /// none.
+  /// Returns the perceptron: the part after the extractor, or the whole network if there is none.
   const mlp& top() const { return top_; }
+  const std::optional<feature_extractor>& extractor() const { return extractor_; }
 
-  /// Initialises all weights; the convolutions follow the same rule as the perceptron.
+  /// Initialises all weights; those of the extractor follow the same rule as the perceptron.
   void initialise(action_random& random, bool orthogonal, double output_gain,
                   float* parameters) const;
 
@@ -47,7 +48,7 @@ class network_stack {
 
  private:
   device_link link_;
-  std::optional<conv_trunk> trunk_;
+  std::optional<feature_extractor> extractor_;
   mlp top_;
 };
 

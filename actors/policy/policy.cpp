@@ -60,15 +60,9 @@ std::uint64_t policy::choose_noise(const act_request& request) {
 
 void policy::act_rows(std::span<const float> obs, int rows, kind how, act_reply& reply) {
   const auto n = static_cast<std::size_t>(rows);
-  const auto width = static_cast<std::size_t>(options_.shape.action_size());
-  action_rows_out actions;
-  if (options_.shape.is_continuous()) {
-    reply.continuous.resize(n * width);
-    actions.value = reply.continuous.data();
-  } else {
-    reply.discrete.resize(n * width);
-    actions.choice = reply.discrete.data();
-  }
+  reply.discrete.resize(n * static_cast<std::size_t>(options_.shape.choice_count()));
+  reply.continuous.resize(n * static_cast<std::size_t>(options_.shape.continuous_size));
+  const action_rows_out actions{reply.discrete.data(), reply.continuous.data()};
   reply.log_prob.resize(n);
   reply.value.resize(n);
   reply.version = version_;
@@ -79,17 +73,17 @@ void policy::act_rows(std::span<const float> obs, int rows, kind how, act_reply&
 
 namespace {
 
-/// Returns the rows [first, first + n) of a joint reply, whose actions have `width` numbers each.
-act_reply part_of(const act_reply& joint, std::size_t first, std::size_t n, std::size_t width) {
-  const auto cut = [](const auto& all, std::size_t from, std::size_t count) {
+/// Returns the rows [first, first + n) of a joint reply.
+act_reply part_of(const act_reply& joint, std::size_t first, std::size_t n) {
+  const auto rows = joint.log_prob.size();
+  const auto cut = [&](const auto& all) {
     using column = std::remove_cvref_t<decltype(all)>;
-    if (all.empty()) return column{};
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
-    return column(begin, begin + static_cast<std::ptrdiff_t>(count));
+    const auto width = all.size() / rows;
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first * width);
+    return column(begin, begin + static_cast<std::ptrdiff_t>(n * width));
   };
-  return {cut(joint.discrete, first * width, n * width),
-          cut(joint.continuous, first * width, n * width), cut(joint.log_prob, first, n),
-          cut(joint.value, first, n), joint.version};
+  return {cut(joint.discrete), cut(joint.continuous), cut(joint.log_prob), cut(joint.value),
+          joint.version};
 }
 
 }  // namespace
@@ -133,8 +127,7 @@ batch<act_reply> policy::act(batch<act_request> requests) {
       for (std::size_t i = 0; i < count; ++i) {
         if (refused[i] || !how.is_of(requests[i])) continue;
         const auto n = static_cast<std::size_t>(rows[i]);
-        replies[i] =
-            part_of(joint, first, n, static_cast<std::size_t>(options_.shape.action_size()));
+        replies[i] = part_of(joint, first, n);
         first += n;
       }
     }

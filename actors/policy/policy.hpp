@@ -30,10 +30,12 @@ struct act_request {
 
 /// The actions, and the version of the weights that chose them.
 struct act_reply {
-  recycled_vector<std::int64_t> discrete;  ///< [N, choices], or empty
-  recycled_vector<float> continuous;       ///< [N, A], not clipped, or empty
-  recycled_vector<float> log_prob;         ///< [N]
-  recycled_vector<float> value;            ///< [N]
+  /// [N, P] choices from 0 on, in the order of network_shape::choices, or empty. choice_map makes
+  /// them the integers of an environment's action.
+  recycled_vector<std::int64_t> discrete;
+  recycled_vector<float> continuous;  ///< [N, A], not clipped, or empty
+  recycled_vector<float> log_prob;    ///< [N]
+  recycled_vector<float> value;       ///< [N]
   std::int64_t version = 0;
   /// Set with use_sde: the seed of the noise that was used; 0 means none.
   std::uint64_t noise_seed = 0;

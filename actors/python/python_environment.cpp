@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -13,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 namespace {
@@ -36,6 +39,13 @@ bool is_dotted_name(std::string_view text) {
   return !begins;
 }
 
+std::vector<std::uint8_t> bytes_of_hex(const std::string& text) {
+  std::vector<std::uint8_t> bytes(text.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
+  return bytes;
+}
+
 /// What a process has told about its environments.
 struct python_facts {
   env_spec spec;  ///< Without wrappers.
@@ -49,6 +59,7 @@ python_facts facts_of(const python_environment_request& request, const json& tol
                 .action_space = python_space(told.at("action_space"))};
   const auto& limit = told.at("max_episode_steps");
   if (limit.is_number_integer()) facts.spec.max_episode_steps = limit.get<std::int64_t>();
+  facts.spec.render_fps = told.at("render_fps").get<double>();
   const auto& threshold = told.at("reward_threshold");
   if (threshold.is_number()) facts.spec.reward_threshold = threshold.get<double>();
   facts.obs_size = told.at("obs_size").get<std::size_t>();
@@ -74,10 +85,18 @@ class known_facts {
     const auto found = std::ranges::find(known_, request, &entry::first);
     return found == known_.end() ? std::nullopt : std::optional(found->second);
   }
-  void add(const python_environment_request& request, const python_facts& facts) {
+  /// `left_out`: the parts of observations that can't be used, which is logged once.
+  void add(const python_environment_request& request, const python_facts& facts,
+           const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
-    std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    const auto known =
+        std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    for (const auto& part : left_out) {
+      if (known > 0) break;
+      log::warn("a part of the observations is left out, for it is no kind of numbers",
+                {{"env", request.id}, {"part", part.get<std::string>()}});
+    }
     known_.emplace_back(request, facts);
     if (known_.size() > most) known_.pop_front();
   }
@@ -159,6 +178,23 @@ class python_host {
     if (worker_ && worker_->is_running()) tell_attr(name, attrs_[name]);
   }
 
+  /// Whether a step that ends an episode begins the next one at once. Otherwise its last picture
+  /// can still be drawn.
+  void set_begins_next(bool on) {
+    begins_next_ = on;
+    if (worker_ && worker_->is_running()) tell_begins_next();
+  }
+  /// Draws an environment as it is now.
+  bool render(std::size_t i, canvas& on) {
+    if (!request_.python.render || !worker_) return false;
+    const auto picture = call(*worker_, {{"do", "render"}, {"row", i}},
+                              request_.python.step_timeout, "a picture");
+    if (picture.empty()) return false;
+    const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
+    on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
+    return true;
+  }
+
   /// Writes the result of the last step of an environment. Throws the error of Python.
   step_result show_step(std::size_t i, std::span<float> obs) const {
     const auto flags = flags_[i];
@@ -209,8 +245,9 @@ class python_host {
     share();
     for (auto& row : rows_) row = {};
     if (!options_.is_null()) tell_options();
+    if (!begins_next_) tell_begins_next();
     for (const auto& [name, value] : attrs_) tell_attr(name, value);
-    known_facts::of_this_process().add(request_, facts_);
+    known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
   }
 
   /// Lays out the arrays in the shared memory and tells the process where they are.
@@ -267,6 +304,10 @@ class python_host {
     if (event.contains("info")) row.info = event.at("info").get<episode_info>();
   }
 
+  void tell_begins_next() {
+    call(*worker_, {{"do", "set_begins_next"}, {"on", begins_next_}}, request_.python.step_timeout,
+         "a command");
+  }
   void tell_options() {
     call(*worker_, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
          "setting options");
@@ -280,6 +321,7 @@ class python_host {
   const std::size_t size_;
   python_facts facts_;
   std::unique_ptr<python_worker> worker_;
+  bool begins_next_ = true;
   json options_;  ///< The options of resets; null means none.
   std::map<std::string, json> attrs_;
   std::vector<row> rows_;
@@ -310,6 +352,7 @@ class python_row final : public environment {
     return host_.show_step(index_, obs);
   }
   episode_info info() const override { return host_.info(index_); }
+  bool render(canvas& on) const override { return host_.render(index_, on); }
 
  private:
   python_host& host_;
@@ -384,6 +427,10 @@ class python_environments final : public detail::vector_env_base {
   void set_attr(const std::string& name, const std::string& json) override {
     host_->set_attr(name, json);
   }
+  void set_final_canvas(canvas* on) override {
+    host_->set_begins_next(on == nullptr);
+    vector_env_base::set_final_canvas(on);
+  }
 
  private:
   environment& at(std::size_t i) override { return *rows_[i]; }
@@ -413,6 +460,7 @@ class single_python_environment final : public environment {
     return row_.step(action, obs);
   }
   episode_info info() const override { return row_.info(); }
+  bool render(canvas& on) const override { return row_.render(on); }
   void set_options(const std::string& json) override { host_->set_options(json); }
   void set_attr(const std::string& name, const std::string& json) override {
     host_->set_attr(name, json);
@@ -432,7 +480,7 @@ nlohmann::json detail::request_json(const python_environment_request& of) {
           {"wrappers", of.python.wrappers},
           {"info", of.python.info},
           {"max_episode_steps", limit ? json(*limit) : json()},
-          {"render", false}};
+          {"render", of.python.render}};
 }
 
 bool names_python(std::string_view id) {

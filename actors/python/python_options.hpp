@@ -21,6 +21,7 @@ struct python_options {
   /// The limit of private memory in MiB (RLIMIT_DATA); 0 means none. Beyond it Python raises
   /// MemoryError.
   std::int64_t memory_limit_mb = 0;
+  bool render = false;  ///< The environments are made with render_mode="rgb_array", for pictures.
   bool operator==(const python_options&) const = default;
 };
 

@@ -19,9 +19,16 @@ namespace {
                                           expected, to_string(got)));
 }
 
-bool is_image(const space& observations) {
-  const auto* box = observations.get_if<spaces::box>();
-  return box && box->type == spaces::element::uint8;
+bool shows_image(const space& observations) {
+  if (const auto* box = observations.get_if<spaces::box>()) {
+    return box->type == spaces::element::uint8;
+  }
+  if (const auto* tuple = observations.get_if<spaces::tuple>()) {
+    return std::ranges::any_of(tuple->parts, shows_image);
+  }
+  const auto* dict = observations.get_if<spaces::dict>();
+  return dict &&
+         std::ranges::any_of(dict->parts, shows_image, &std::pair<std::string, space>::second);
 }
 
 /// Returns the action space that holds the actions of all tasks.
@@ -58,7 +65,7 @@ space padded_actions(const std::vector<env_spec>& specs) {
 env_spec padded_spec(std::vector<env_task> tasks, const std::vector<env_spec>& specs) {
   std::size_t widest = 0;
   for (const auto& spec : specs) {
-    if (is_image(spec.observation_space))
+    if (shows_image(spec.observation_space))
       refuse(spec.id, "observations that are no images", spec.observation_space);
     widest = std::max(widest, spec.observation_space.flat_size());
   }

@@ -20,9 +20,10 @@ const network_shape& checked(const network_shape& shape, const network_options& 
   const auto positive = [](int size) { return size > 0; };
   const bool fits = has_action_values(kind)
                         ? shape.discrete_actions > 0 && !shape.is_continuous()
-                        : shape.continuous_size > 0 && shape.discrete_actions == 0;
+                        : shape.continuous_size > 0 && shape.choice_count() == 0;
   const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
-  if (shape.obs_size < 1 || !fits || !can_explore || !shape.multi_discrete.empty() ||
+  const bool has_several = !shape.multi_discrete.empty() || shape.multi_binary > 0;
+  if (shape.obs_size < 1 || !fits || !can_explore || has_several ||
       !std::ranges::all_of(options.hidden, positive)) {
     throw std::invalid_argument(
         "network (" + to_string(shape, options) + "): expected " +
@@ -38,7 +39,7 @@ acting_policy::acting_policy(const network_shape& shape, const network_options& 
                              network_kind kind)
     : shape_(checked(shape, options, kind)),
       options_(with_kind(options, kind)),
-      stack_(shape, options, outputs_of(shape, options_),
+      stack_(shape, options_, outputs_of(shape, options_),
              kind == network_kind::squashed ? activation::tanh : activation::linear) {
   if (options.use_sde) {
     noise_.emplace(network().features(), shape.continuous_size, options.use_expln);

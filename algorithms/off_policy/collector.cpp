@@ -14,10 +14,9 @@
 namespace troupe {
 
 transition_widths widths_of(const network_shape& shape) {
-  const auto numbers = static_cast<std::size_t>(shape.action_size());
   return {.obs = static_cast<std::size_t>(shape.obs_size),
-          .action = shape.is_continuous() ? numbers : 0,
-          .choices = shape.is_continuous() ? 0 : numbers};
+          .action = static_cast<std::size_t>(shape.continuous_size),
+          .choices = static_cast<std::size_t>(shape.choice_count())};
 }
 
 namespace {
@@ -36,6 +35,7 @@ collector::collector(const replica_info& info, collector_options options,
                     options_.discount_rewards ? std::optional(options_.gamma) : std::nullopt),
       network_(options_.shape, options_.network),
       scale_(scale_of(environments_.spec())),
+      choices_(environments_.spec().action_space),
       count_(environments_.size()),
       noise_(options_.explore.noise, count_,
              static_cast<std::size_t>(options_.shape.action_size())),
@@ -91,6 +91,7 @@ env_actions collector::act(std::span<const float> obs, std::int64_t step) {
   choose(obs, step);
   noise_.add(taken_, random_);
   env_actions actions{choice_, taken_};
+  choices_.to_environment(actions.discrete);
   if (!taken_.empty()) scale_.stretch(actions.continuous.data(), count_);
   return actions;
 }

@@ -7,6 +7,7 @@
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/networks/acting_network.hpp"
+#include "actors/networks/choice_map.hpp"
 #include "actors/replay/n_step.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "actors/weights/weight_store.hpp"
@@ -105,6 +106,7 @@ class collector {
   hosted_environment environments_;
   single_network network_;
   action_scale scale_;
+  choice_map choices_;
   std::size_t count_;  // B
   action_noise noise_;
   action_random random_;

@@ -48,7 +48,7 @@ struct ring_section {
 };
 
 /// The options of the networks, which actor and critics have in common. SAC, TD3 and DDPG refuse
-/// convolutions and devices other than the CPU.
+/// devices other than the CPU.
 struct hidden_section {
   network_body body = network_body::automatic;
   cnn_options cnn = {};

@@ -9,7 +9,13 @@ namespace troupe::detail {
 
 at::Tensor critic_values(const critic_ensemble& critics, const at::Tensor& parameters,
                          const at::Tensor& obs, const at::Tensor& action, int among) {
-  const auto x = at::cat({obs, action}, 1);
+  auto features = obs;
+  if (const auto& extractor = critics.extractor()) {
+    const auto block = parameters.narrow(0, static_cast<std::int64_t>(critics.extractor_offset()),
+                                         extractor->parameter_count());
+    features = extractor->forward(extractor->parts(block), obs);
+  }
+  const auto x = at::cat({features, action}, 1);
   const auto count = static_cast<std::int64_t>(critics.network().parameter_count());
   const auto stride = static_cast<std::int64_t>(critics.stride());
   std::vector<at::Tensor> values;

@@ -10,6 +10,11 @@ constexpr std::size_t line = 16;  // floats
 
 std::size_t whole_lines(std::size_t count) { return (count + line - 1) / line * line; }
 
+std::size_t size_of_block(std::size_t critics, const std::optional<feature_extractor>& extractor) {
+  if (!extractor) return critics;
+  return critics + whole_lines(static_cast<std::size_t>(extractor->parameter_count()));
+}
+
 }  // namespace
 
 critic_ensemble::critic_ensemble(const network_shape& shape, const network_options& options,
@@ -17,11 +22,13 @@ critic_ensemble::critic_ensemble(const network_shape& shape, const network_optio
     : obs_size_(shape.obs_size),
       action_size_(shape.continuous_size),
       count_(count),
-      network_(obs_size_ + action_size_, options.hidden, 1, options.hidden_activation),
+      extractor_(make_extractor(shape, options)),
+      network_((extractor_ ? extractor_->features() : obs_size_) + action_size_, options.hidden, 1,
+               options.hidden_activation),
       stride_(whole_lines(network_.parameter_count())),
-      parameters_(stride_ * count),
-      target_(stride_ * count),
-      gradient_(stride_ * count),
+      parameters_(size_of_block(stride_ * count, extractor_)),
+      target_(parameters_.size()),
+      gradient_(parameters_.size()),
       buffers_(count) {}
 
 void critic_ensemble::initialise(action_random& random, bool orthogonal) {
@@ -32,6 +39,9 @@ void critic_ensemble::initialise(action_random& random, bool orthogonal) {
     } else {
       network_.initialise_uniform(random, parameters);
     }
+  }
+  if (extractor_) {
+    extractor_->initialise(random, orthogonal, parameters_.data() + extractor_offset());
   }
   target_ = parameters_;
 }

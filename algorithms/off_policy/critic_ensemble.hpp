@@ -2,10 +2,12 @@
 // The critics of the learners of SAC, TD3 and DDPG.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "actors/kernels/float_block.hpp"
+#include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
@@ -16,7 +18,9 @@ namespace troupe::detail {
 /// The critics Q_i(s, a) of SAC and TD3 with their target networks and hand-written gradients. All
 /// parameters are in one block [Q], one critic after the other, each padded to a whole cache line,
 /// so that one pass optimises them and one pass averages the targets. A critic's input is a row of
-/// observation and action, [D + A].
+/// observation and action, [D + A]. If observations have images, the critics share a
+/// feature_extractor, as in Stable-Baselines3, and their input is features and action, [F + A]; its
+/// parameters follow the critics'. There are no hand-written gradients then.
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);
@@ -25,6 +29,9 @@ class critic_ensemble {
   void initialise(action_random& random, bool orthogonal);
 
   const mlp& network() const { return network_; }
+  const std::optional<feature_extractor>& extractor() const { return extractor_; }
+  /// The index of the extractor's first parameter.
+  std::size_t extractor_offset() const { return stride_ * count_; }
   int count() const { return count_; }
   std::size_t parameter_count() const { return parameters_.size(); }  ///< Q
   /// The number of floats from one critic's parameters to those of the next.
@@ -63,6 +70,7 @@ class critic_ensemble {
   int obs_size_;
   int action_size_;
   int count_;
+  std::optional<feature_extractor> extractor_;
   mlp network_;
   std::size_t stride_;
   float_block parameters_, target_, gradient_;

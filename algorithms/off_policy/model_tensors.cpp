@@ -15,6 +15,10 @@ tensor_layout layout_of(const critic_ensemble& critics) {
     layout.count = static_cast<std::int64_t>(i * critics.stride());
     layout.add("qf" + std::to_string(i), critics.network());
   }
+  if (const auto& extractor = critics.extractor()) {
+    layout.count = static_cast<std::int64_t>(critics.extractor_offset());
+    layout.add(*extractor, "critic.");
+  }
   return layout;
 }
 

@@ -10,6 +10,8 @@
 namespace troupe::detail {
 
 /// Returns the critics' tensors, "qf0.0.weight" [out, in], "qf0.0.bias", ... "qf1.0.weight", ...
+/// and those of their extractor with names as
+/// "critic.features_extractor.extractors.KEY.cnn.0.weight".
 named_tensors tensors_of(const critic_ensemble& critics);
 
 /// Copies such tensors into the critics and their targets. Does nothing if there are no tensors at

@@ -86,7 +86,7 @@ void describe(options_schema<network_options>& s) {
       .example("[64,64]")
       .at_least(1)
       .at_most(16384)
-      .help("The widths of the hidden layers of a network of kind mlp.");
+      .help("The widths of the hidden layers of a network of kind mlp or multi_input.");
   s.field("critic_hidden", &network_options::critic_hidden)
       .help("The widths of the critic's hidden layers; null means the same as hidden.");
   s.field("activation", &network_options::hidden_activation)

@@ -86,6 +86,7 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
     noise_seed = acted.noise_seed;
     turn.pass();
     env_actions actions{acted.discrete, acted.continuous};
+    roles.choices.to_environment(actions.discrete);
     after.reset();
     try {
       after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "actors/environments/hosted_environment.hpp"
+#include "actors/networks/choice_map.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/on_policy/rollout.hpp"
@@ -20,6 +21,7 @@ struct rollout_roles {
   std::size_t groups = 1;       ///< The number of environment replicas that one rollout uses.
   bool deterministic = false;   ///< If true, the policy takes the likeliest action.
   int sde_sample_freq = -1;  ///< Steps between draws of exploration noise; -1 means one a rollout.
+  choice_map choices;  ///< Makes the policy's choices the integers of the environments' actions.
   /// Normalises observations and rewards. Null means they are not normalised here.
   std::shared_ptr<run_normalizer> normalizer = nullptr;
 };

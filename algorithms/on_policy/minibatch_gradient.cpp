@@ -43,7 +43,8 @@ ppo_loss_metrics minibatch_gradient::evaluate_own(actor_critic& model, const min
                                                   double progress) {
   if (!model.is_fused()) {
     const at::AutoGradMode with_graph(true);
-    const auto evaluation = model.evaluate(of.obs_tensor(), of.action_tensor());
+    const auto evaluation =
+        model.evaluate(of.obs_tensor(), of.action_tensor(), of.continuous_tensor());
     const auto [loss, metrics] = loss_.of_tensors(of.loss_inputs(evaluation), progress);
     loss_with_graph_ = loss;
     return metrics;

@@ -15,15 +15,13 @@ namespace {
 action_histogram actions_of(const std::vector<rollout>& rollouts, const env_spec& spec,
                             const network_shape& shape) {
   action_histogram counted(spec, shape);
-  const auto numbers = static_cast<std::size_t>(shape.action_size());
+  const auto choices = static_cast<std::size_t>(shape.choice_count());
+  const auto floats = static_cast<std::size_t>(shape.continuous_size);
   for (const auto& r : rollouts) {
     for (std::size_t row = 0; row < r.valid.size(); ++row) {
       if (r.valid[row] == 0) continue;
-      if (shape.is_continuous()) {
-        counted.add(std::span(r.continuous).subspan(row * numbers, numbers));
-      } else {
-        counted.add(std::span(r.discrete).subspan(row * numbers, numbers));
-      }
+      counted.add(std::span(r.discrete).subspan(row * choices, choices));
+      counted.add(std::span(r.continuous).subspan(row * floats, floats));
     }
   }
   return counted;

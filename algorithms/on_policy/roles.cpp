@@ -102,6 +102,7 @@ task<> on_policy::serve_environments(const checkpoint* from) {
       static_cast<std::size_t>(c.rollout.groups));
   roles.n_steps = c.rollout.n_steps;
   roles.sde_sample_freq = c.policy.sde_sample_freq;
+  roles.choices = choice_map(spec.action_space);
   roles.groups = static_cast<std::size_t>(c.rollout.groups);
   if (c.env.normalize_obs || c.env.normalize_reward) {
     const auto width = c.env.normalize_obs ? static_cast<std::size_t>(shape.obs_size) : 0;

@@ -87,9 +87,8 @@ void check(const rollout& r, const network_shape& shape) {
     expect(column.name, numbers.size(), rows * (column.is_obs ? shape.obs_size : 1));
   };
   for_each_column(of_column, r);
-  const std::int64_t numbers = shape.action_size();
-  expect("discrete", r.discrete.size(), shape.is_continuous() ? 0 : T * B * numbers);
-  expect("continuous", r.continuous.size(), shape.is_continuous() ? T * B * numbers : 0);
+  expect("discrete", r.discrete.size(), T * B * shape.choice_count());
+  expect("continuous", r.continuous.size(), T * B * shape.continuous_size);
   expect("final_value", r.final_value.size(), F);
   for (const auto& [t, b] : r.cuts) {
     if (t >= 0 && t < T && b >= 0 && b < B) continue;
@@ -156,10 +155,13 @@ rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape
   rollout_batch batch;
   join_columns(rollouts, shape.obs_size, batch);
   if (shape.is_continuous()) {
-    batch.action = actions_of(rollouts, &rollout::continuous, shape.continuous_size);
+    batch.continuous = actions_of(rollouts, &rollout::continuous, shape.continuous_size);
+  }
+  if (shape.choice_count() > 0) {
+    const auto width = shape.discrete_actions > 0 ? 0 : shape.choice_count();
+    batch.action = actions_of(rollouts, &rollout::discrete, width);
   } else {
-    const auto choices = static_cast<std::int64_t>(shape.choices().size());
-    batch.action = actions_of(rollouts, &rollout::discrete, choices > 1 ? choices : 0);
+    batch.action = std::exchange(batch.continuous, {});
   }
   batch.final_value = at::zeros_like(batch.reward);
   std::vector<std::int64_t> places;

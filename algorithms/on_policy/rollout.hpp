@@ -41,7 +41,7 @@ struct rollout : rollout_columns<rollout_column> {
 
   std::int64_t steps = 0;              ///< T
   std::int64_t environments = 0;       ///< B
-  std::vector<std::int64_t> discrete;  ///< [T, B, choices], or empty
+  std::vector<std::int64_t> discrete;  ///< [T, B, P] choices, as in act_reply, or empty
   std::vector<float> continuous;       ///< [T, B, A] not clipped, or empty
   std::vector<cut> cuts;               ///< [F] the truncated episodes
   std::vector<float> final_value;      ///< [F] V of final_obs

@@ -38,6 +38,7 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
   };
   for_each_column(take, batch, part);
   part.action = batch.action.narrow(1, first, count);
+  if (batch.continuous.defined()) part.continuous = batch.continuous.narrow(1, first, count);
   part.final_value = batch.final_value.narrow(1, first, count);
   part.policy_version = batch.policy_version;
   part.proximal_correction = batch.proximal_correction;
@@ -59,7 +60,8 @@ void check(const rollout_batch& batch, const network_shape& shape, bool with_obs
   const auto T = batch.steps();
   const auto B = batch.environments();
   const std::int64_t D = shape.obs_size;
-  const std::int64_t A = shape.action_size();
+  const std::int64_t A = shape.continuous_size;
+  const std::int64_t P = shape.choice_count();
   const auto F = batch.final_obs.defined() ? batch.final_obs.size(0) : 0;
   const auto expect_column = [&](column_info column, const at::Tensor& tensor) {
     if (column.optional && !tensor.defined()) return;
@@ -74,8 +76,11 @@ void check(const rollout_batch& batch, const network_shape& shape, bool with_obs
   for_each_column(expect_column, batch);
   if (shape.discrete_actions > 0) {
     expect("action", batch.action, at::kLong, {T, B});
+  } else if (P > 0) {
+    expect("action", batch.action, at::kLong, {T, B, P});
+    if (A > 0) expect("continuous", batch.continuous, at::kFloat, {T, B, A});
   } else {
-    expect("action", batch.action, shape.is_continuous() ? at::kFloat : at::kLong, {T, B, A});
+    expect("action", batch.action, at::kFloat, {T, B, A});
   }
   expect("final_value", batch.final_value, at::kFloat, {T, B});
   if (with_observations && F > 0) expect("final_index", batch.final_index, at::kLong, {F, 2});

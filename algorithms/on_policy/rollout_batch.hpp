@@ -16,7 +16,10 @@ using tensor_column = at::Tensor;
 /// The learner's batch: T steps of B environments as tensors. Observations and rewards are
 /// normalised if the run normalises them. Numbers are float32, flags bool.
 struct rollout_batch : rollout_columns<tensor_column> {
-  at::Tensor action;       ///< int64 [T, B], int64 [T, B, choices] or float [T, B, A], unclipped
+  /// int64 [T, B], int64 [T, B, P] or float [T, B, A], unclipped. Of actions with both kinds of
+  /// numbers it has the integers, int64 [T, B, P].
+  at::Tensor action;
+  at::Tensor continuous;   ///< float [T, B, A] of actions with both kinds of numbers
   at::Tensor final_value;  ///< [T, B] V of the last observation; ignored unless truncated
   at::Tensor final_index;  ///< int64 [F, 2] (t, b) of the rows of final_obs
 

@@ -26,6 +26,11 @@ bool all_finite(const float* x, std::size_t count) {
   return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
 }
 
+/// The floats of the actions; the batch must have such.
+const at::Tensor& floats_of(const rollout_batch& batch) {
+  return batch.continuous.defined() ? batch.continuous : batch.action;
+}
+
 void check_choices(const std::int64_t* chosen, const std::vector<int>& choices) {
   for (int count : choices) {
     TORCH_CHECK(*chosen >= 0 && *chosen < count, "rollout batch: action ", *chosen,
@@ -37,18 +42,13 @@ void check_choices(const std::int64_t* chosen, const std::vector<int>& choices) 
 }  // namespace
 
 minibatch::minibatch(const network_shape& shape)
-    : obs_size_(shape.obs_size),
-      action_size_(shape.action_size()),
-      continuous_(shape.is_continuous()) {}
+    : obs_size_(shape.obs_size), choices_(shape.choice_count()), floats_(shape.continuous_size) {}
 
 void minibatch::gather(const rollout_batch& batch, std::span<const row_index> index) {
   rows_ = static_cast<int>(index.size());
   gather_rows(batch.obs, obs_size_, index, obs_);
-  if (continuous_) {
-    gather_rows(batch.action, action_size_, index, action_value_);
-  } else {
-    gather_rows(batch.action, action_size_, index, action_choice_);
-  }
+  if (choices_ > 0) gather_rows(batch.action, choices_, index, action_choice_);
+  if (floats_ > 0) gather_rows(floats_of(batch), floats_, index, action_value_);
 }
 
 void minibatch::gather(const rollout_batch& batch, const training_targets& targets,
@@ -63,8 +63,7 @@ void minibatch::gather(const rollout_batch& batch, const training_targets& targe
 }
 
 action_rows minibatch::actions() const {
-  if (continuous_) return {.value = action_value_.data()};
-  return {.choice = action_choice_.data()};
+  return {.choice = action_choice_.data(), .value = action_value_.data()};
 }
 
 ppo_loss_rows minibatch::loss_rows(const evaluation_rows& evaluation) const {
@@ -93,9 +92,13 @@ at::Tensor minibatch::obs_tensor() const {
 }
 
 at::Tensor minibatch::action_tensor() const {
-  const auto width = static_cast<std::int64_t>(action_size_);
-  return continuous_ ? tensor_over(action_value_, {rows_, width})
-                     : tensor_over(action_choice_, {rows_, width});
+  if (choices_ == 0) return tensor_over(action_value_, {rows_, std::int64_t(floats_)});
+  return tensor_over(action_choice_, {rows_, std::int64_t(choices_)});
+}
+
+at::Tensor minibatch::continuous_tensor() const {
+  if (choices_ == 0 || floats_ == 0) return {};
+  return tensor_over(action_value_, {rows_, std::int64_t(floats_)});
 }
 
 at::Tensor minibatch::advantage_tensor() const { return tensor_over(advantage_, {rows_}); }
@@ -123,7 +126,8 @@ std::vector<row_index> usable_rows(const rollout_batch& batch, const training_ta
   const float* advantage = targets.advantage.data_ptr<float>();
   const float* returns = targets.returns.data_ptr<float>();
   const std::size_t D = shape.obs_size;
-  const std::size_t A = shape.action_size();
+  const std::size_t A = shape.continuous_size;
+  const std::size_t P = shape.choice_count();
   const auto choices = shape.choices();
 
   std::vector<row_index> usable;
@@ -136,11 +140,8 @@ std::vector<row_index> usable_rows(const rollout_batch& batch, const training_ta
           !std::isfinite(returns[i]) || !all_finite(obs + i * D, D)) {
         continue;
       }
-      if (shape.is_continuous()) {
-        if (!all_finite(batch.action.data_ptr<float>() + i * A, A)) continue;
-      } else {
-        check_choices(batch.action.data_ptr<std::int64_t>() + i * A, choices);
-      }
+      if (A > 0 && !all_finite(floats_of(batch).data_ptr<float>() + i * A, A)) continue;
+      if (P > 0) check_choices(batch.action.data_ptr<std::int64_t>() + i * P, choices);
       usable.push_back(static_cast<row_index>(i));
     }
   }

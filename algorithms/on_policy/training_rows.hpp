@@ -40,14 +40,16 @@ class minibatch {
 
   /// Tensors over the same memory, which are valid until the next gather.
   at::Tensor obs_tensor() const;
+  /// As rollout_batch's action and continuous.
   at::Tensor action_tensor() const;
+  at::Tensor continuous_tensor() const;
   at::Tensor advantage_tensor() const;
   ppo_loss_inputs loss_inputs(const action_evaluation& evaluation) const;
 
  private:
   std::size_t obs_size_;
-  std::size_t action_size_;
-  bool continuous_;
+  std::size_t choices_;  // P
+  std::size_t floats_;   // A
   bool stale_ = false;
   int rows_ = 0;
   std::vector<float> obs_, action_value_;

@@ -39,7 +39,8 @@ constexpr std::size_t episodes_usual = 100;
 std::FILE* for_people(const eval_arguments& arguments) { return arguments.json ? stderr : stdout; }
 
 /// Makes one environment, which plays each of its tasks in turn if it has several.
-hosted_environment::factory one_environment(const env_section& played) {
+hosted_environment::factory one_environment(env_section played) {
+  played.render = true;
   return [make = environments_of(played, 1)] {
     auto made = make();
     std::vector<std::size_t> tasks(made->spec().tasks.size());

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/environments/action_numbers.hpp"
+
 namespace troupe {
 
 action_histogram::action_histogram(const env_spec& spec, const network_shape& shape) {
   for (const int n : shape.choices()) counts_.emplace_back(static_cast<std::size_t>(n));
-  if (!shape.is_continuous()) return;
-  counts_.assign(static_cast<std::size_t>(shape.continuous_size),
-                 std::vector<std::int64_t>(static_cast<std::size_t>(bins)));
-  bounds_.resize(counts_.size());
-  const auto* box = spec.action_space.get_if<spaces::box>();
-  if (!box) return;
+  choices_ = counts_.size();
+  const auto numbers = numbers_of(spec.action_space);
+  bounds_.resize(static_cast<std::size_t>(shape.continuous_size));
   for (std::size_t k = 0; k < bounds_.size(); ++k) {
-    const float low = box->low.at(k), high = box->high.at(k);
+    counts_.emplace_back(static_cast<std::size_t>(bins));
+    const float low = numbers.low.at(k), high = numbers.high.at(k);
     if (std::isfinite(low) && std::isfinite(high) && low < high) bounds_[k] = {low, high};
   }
 }
@@ -32,7 +32,7 @@ void action_histogram::add(std::span<const float> numbers) {
     const double share =
         (static_cast<double>(numbers[k]) - low) / (static_cast<double>(high) - low);
     const auto bin = std::clamp(std::floor(share * bins), 0.0, static_cast<double>(bins - 1));
-    ++counts_[k][static_cast<std::size_t>(bin)];
+    ++counts_[choices_ + k][static_cast<std::size_t>(bin)];
   }
 }
 

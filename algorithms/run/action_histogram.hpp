@@ -10,8 +10,9 @@
 
 namespace troupe {
 
-/// Counts how often each action was taken. An action has A numbers, which are either choices or
-/// continuous; each number is counted for itself. Memory does not grow with the actions counted.
+/// Counts how often each action was taken. An action has P choices, in the order of
+/// network_shape::choices, and then A continuous numbers; each is counted for itself. Memory does
+/// not grow with the actions counted.
 class action_histogram {
  public:
   static constexpr int bins = 20;  ///< The number of bins of each continuous number.
@@ -20,19 +21,19 @@ class action_histogram {
   /// An empty histogram for the actions of such an environment.
   action_histogram(const env_spec& spec, const network_shape& shape);
 
-  /// Counts one action of choices [A], each below its number of choices.
+  /// Counts the choices [P] of one action, each below its number of options.
   void add(std::span<const std::int64_t> choices);
-  /// Counts one action of continuous numbers [A], in the environment's units. Numbers that are not
-  /// finite are left out.
+  /// Counts the continuous numbers [A] of one action, in the environment's units. Numbers that are
+  /// not finite are left out.
   void add(std::span<const float> numbers);
 
-  /// counts()[k][i], with k below A, is how often number k was choice i. For a continuous number it
-  /// is how often number k lay in bin i of the `bins` bins of equal width from low(k) to high(k);
-  /// the first and last bin also count the numbers beyond them.
+  /// counts()[k][i], with k below P + A, is how often number k was choice i. For a continuous
+  /// number it is how often number k lay in bin i of the `bins` bins of equal width from low(k) to
+  /// high(k); the first and last bin also count the numbers beyond them.
   const std::vector<std::vector<std::int64_t>>& counts() const { return counts_; }
   /// The bounds of a continuous number: the environment's, or -1 and 1 where it names none.
-  float low(std::size_t k) const { return bounds_.at(k).low; }
-  float high(std::size_t k) const { return bounds_.at(k).high; }
+  float low(std::size_t k) const { return bounds_.at(k - choices_).low; }
+  float high(std::size_t k) const { return bounds_.at(k - choices_).high; }
 
  private:
   struct range {
@@ -40,8 +41,9 @@ class action_histogram {
     float high = 1.0f;
   };
 
-  std::vector<std::vector<std::int64_t>> counts_;  // [A][choices or bins]
-  std::vector<range> bounds_;                      // [A]; empty unless numbers are continuous
+  std::vector<std::vector<std::int64_t>> counts_;  // [P + A][options or bins]
+  std::size_t choices_ = 0;                        // P
+  std::vector<range> bounds_;                      // [A]
 };
 
 }  // namespace troupe

@@ -22,7 +22,8 @@ environment_request env_section::request() const {
                      .start_timeout = start_timeout,
                      .reset_timeout = reset_timeout,
                      .step_timeout = step_timeout,
-                     .memory_limit_mb = memory_limit_mb}};
+                     .memory_limit_mb = memory_limit_mb,
+                     .render = render}};
 }
 
 namespace {
@@ -149,7 +150,8 @@ void describe(enum_schema<annealing>& s) {
 }
 
 void describe(enum_schema<network_body>& s) {
-  for (const auto body : {network_body::automatic, network_body::mlp, network_body::cnn}) {
+  for (const auto body :
+       {network_body::automatic, network_body::mlp, network_body::cnn, network_body::multi_input}) {
     s.name(to_string(body), body);
   }
 }

@@ -45,6 +45,7 @@ struct env_section {
   double reset_timeout = 60;
   double step_timeout = 60;
   std::int64_t memory_limit_mb = 0;
+  bool render = false;  ///< No option: environments in Python can draw pictures.
   std::optional<curriculum_section> curriculum = {};
   std::optional<std::vector<task_section>> tasks = {};
   schedule_section schedule = {};
@@ -127,8 +128,10 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
   s.field("kind", body)
       .help(
           "The kind of network: mlp is a multilayer perceptron for any numbers, cnn has "
-          "convolutions for images, auto is cnn if the environment shows images and else mlp.");
-  s.field("cnn", cnn).help("The layers of a network of kind cnn.");
+          "convolutions for images, multi_input has them for each image of a Dict or Tuple beside "
+          "its other parts, auto is cnn or multi_input if the environment shows images and else "
+          "mlp.");
+  s.field("cnn", cnn).help("The layers that each image goes through, with cnn and multi_input.");
   s.field("backend", backend)
       .help(
           "The code that computes gradients: fused is hand-written kernels, libtorch is its "

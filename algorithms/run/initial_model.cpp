@@ -25,6 +25,10 @@ std::string first_difference(const saved_model& model, const network_shape& shap
     return fmt::format("its kind of network is {}, expected {}", to_string(model.options.kind),
                        to_string(network.kind));
   }
+  if (!fits(model.shape, shape) && model.shape.parts != shape.parts) {
+    return fmt::format("its network is for {}, expected {}", to_string(model.shape),
+                       to_string(shape));
+  }
   const auto layout = layout_of(model.shape, model.options);
   const auto tensors = difference(layout, layout_of(shape, network));
   if (!tensors.empty()) return tensors;

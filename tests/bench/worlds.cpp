@@ -24,6 +24,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
+#include "tests/bench/worlds_guests.hpp"
 #include "tests/child_processes.hpp"
 
 namespace troupe {
@@ -120,5 +121,6 @@ int main(int argc, char** argv) {
   troupe::log::set_level("error");
   nlohmann::json figures;
   troupe::measure_children(figures);
+  troupe::measure_guests(figures);
   if (argc > 1 && !std::strcmp(argv[1], "--json")) std::printf("%s\n", figures.dump().c_str());
 }

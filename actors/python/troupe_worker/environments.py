@@ -22,7 +22,7 @@ def maker_of(request):
     """Returns a function that makes an environment of the request, in its wrappers."""
     env_id, options = request["id"], request["options"]
     wrappers = [attribute_of(name, "env.wrappers") for name in request["wrappers"]]
-    make = _gymnasium(env_id, request) if env_id.startswith("gymnasium:") else _own(env_id)
+    make = _gymnasium(env_id, request) if env_id.startswith("gymnasium:") else _own(env_id, request)
 
     def make_wrapped():
         env = make(options)
@@ -90,7 +90,7 @@ def _gymnasium(env_id, request):
     return make
 
 
-def _own(env_id):
+def _own(env_id, request):
     make = attribute_of(env_id, env_id)
     if not callable(make):
         raise Refused(f"{env_id}: expected a class or a function, got {make!r}")
@@ -105,17 +105,30 @@ def _own(env_id):
             unknown = [name for name in options if name not in takes]
             if unknown:
                 raise Refused(f"env.options: {env_id} takes {sorted(takes)}, got {unknown}")
+        if request["render"] and takes is not None and "render_mode" in takes:
+            options = {"render_mode": "rgb_array", **options}
         return make(**options)
 
     return made
 
 
+def _frames_a_second(env):
+    metadata = getattr(env, "metadata", None)
+    try:
+        fps = float(metadata["render_fps"])
+    except (KeyError, TypeError, ValueError):
+        return 30.0
+    return fps if 0 < fps < 1000 else 30.0
+
+
 def spec_of(env):
-    """Returns the time limit and the reward threshold that the environment tells, or None."""
+    """Returns the time limit and the reward threshold that the environment tells, or None, and its
+    pictures a second."""
     spec = getattr(env, "spec", None)
     limit = getattr(spec, "max_episode_steps", None)
     threshold = getattr(spec, "reward_threshold", None)
     return {
         "max_episode_steps": int(limit) if limit else None,
         "reward_threshold": None if threshold is None else float(threshold),
+        "render_fps": _frames_a_second(env),
     }

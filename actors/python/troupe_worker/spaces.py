@@ -28,17 +28,32 @@ def require_kind(space, place):
     if kind is None:
         name = type(space).__name__
         raise Refused(
-            f"{place}: expected a space of kind {', '.join(KINDS)}, got {name}; a wrapper such as "
-            "gymnasium.wrappers.FilterObservation can leave it out"
+            f"{place}: expected a space of kind {', '.join(KINDS)}, got {name}; a wrapper can "
+            "replace it"
         )
     return kind
 
 
 def parts_of(space):
-    """Returns the parts of a Dict in the order of their keys, or of a Tuple, with their names."""
+    """Returns the parts of a Dict in the order of their keys, or of a Tuple, with their names. A
+    Dict's parts of unknown kinds are left out."""
     if kind_of(space) == "Dict":
-        return sorted(space.spaces.items())
+        return sorted((name, part) for name, part in space.spaces.items() if kind_of(part))
     return [(str(i), part) for i, part in enumerate(space.spaces)]
+
+
+def left_out(space, place=""):
+    """Returns the names and kinds of the parts that `parts_of` leaves out."""
+    if kind_of(space) not in ("Dict", "Tuple"):
+        return []
+    found = []
+    if kind_of(space) == "Dict":
+        for name, part in sorted(space.spaces.items()):
+            if kind_of(part) is None:
+                found.append(f"{place}{name} of kind {type(part).__name__}")
+    for name, part in parts_of(space):
+        found += left_out(part, f"{place}{name}: ")
+    return found
 
 
 def is_image(space):
@@ -102,6 +117,8 @@ def describe(space, place):
             "charset": "".join(charset),
         }
     parts = [[name, describe(part, f"{place}: {name}")] for name, part in parts_of(space)]
+    if not parts:
+        raise Refused(f"{place}: expected a part of kind {', '.join(KINDS)}, got none")
     return {"kind": kind.lower(), "parts": parts}
 
 
@@ -259,6 +276,9 @@ def writer_of(space, row, what="observation"):
 def action_sizes(space):
     """Returns the numbers of integers and of floats of an action."""
     kind = kind_of(space)
+    missing = left_out(space)
+    if missing:
+        raise Refused(f"action space: expected parts of kind {', '.join(KINDS)}, got {missing[0]}")
     if kind == "Discrete":
         return 1, 0
     if kind == "MultiDiscrete":

@@ -9,7 +9,7 @@ import numpy as np
 
 from troupe_worker.channel import MEMORY, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
-from troupe_worker.spaces import action_sizes, describe, flat_size, reader_of, writer_of
+from troupe_worker.spaces import action_sizes, describe, flat_size, left_out, reader_of, writer_of
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
@@ -22,6 +22,7 @@ class Worker:
         self.channel = channel
         self.envs = []
         self.options = None  # of all resets
+        self.begins_next = True  # whether a step that ends an episode begins the next one
 
     def serve(self):
         """Answers until Troupe closes the socket."""
@@ -58,6 +59,7 @@ class Worker:
             "obs_size": self.sizes[0],
             "integers": self.sizes[1],
             "floats": self.sizes[2],
+            "left_out": left_out(self.spaces[0]),
             **spec_of(first),
         }
 
@@ -109,9 +111,16 @@ class Worker:
             setattr(holder, name, value)
         return {}
 
+    def do_set_begins_next(self, on):
+        self.begins_next = on
+        return {}
+
     def do_render(self, row):
-        """Writes the picture to a file without a name, and tells its size."""
-        picture = self.envs[row].render()
+        """Answers a picture, or nothing where there is none."""
+        render = getattr(self.envs[row], "render", None)
+        picture = render() if render is not None else None
+        if picture is None:
+            return {}
         if isinstance(picture, list):
             picture = picture[-1] if picture else None
         picture = np.asarray(picture)
@@ -201,12 +210,14 @@ class Worker:
             if terminated or truncated:
                 events = events or []
                 event = {"row": row, "info": self.numbers_of(info)}
+                events.append(event)
+                if not self.begins_next:
+                    continue
                 failure = self.reset(row)
                 if failure is None:
                     flags[row] |= BEGUN
                 else:
                     event["reset_error"] = failure
-                events.append(event)
         return events
 
     def step_failure(self, error):

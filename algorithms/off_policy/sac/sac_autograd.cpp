@@ -37,7 +37,9 @@ std::pair<at::Tensor, at::Tensor> sample_actor(const acting_policy& actor,
                                                const at::Tensor& parameters, const at::Tensor& obs,
                                                const at::Tensor& noise) {
   const auto& net = actor.network();
-  if (!actor.use_sde()) return sample_squashed_gaussian(forward(net, parameters, obs), noise);
+  if (!actor.use_sde()) {
+    return sample_squashed_gaussian(actor.stack().forward(parameters, obs), noise);
+  }
   const auto count = static_cast<std::int64_t>(net.parameter_count());
   const auto [phi, outputs] = forward_with_features(net, parameters.narrow(0, 0, count), obs);
   const auto block = parameters.narrow(0, count, noise.numel()).view(noise.sizes());
@@ -54,7 +56,7 @@ at::Tensor sac_targets(const acting_policy& actor, const at::Tensor& actor_param
   const auto type = actor_parameters.scalar_type();
   const std::int64_t rows = batch.rows;
   const auto column = [&](const std::vector<float>& x) { return tensor_of(x, {rows}, type); };
-  const auto next_obs = tensor_of(batch.next_obs, {rows, actor.network().inputs()}, type);
+  const auto next_obs = tensor_of(batch.next_obs, {rows, actor.stack().inputs()}, type);
   const auto [action, log_prob] = sample_actor(actor, actor_parameters, next_obs, next_noise);
   const auto q = critic_values(critics, target, next_obs, action, critics.count());
   const auto next = std::get<0>(q.min(1)) - alpha * log_prob;
@@ -69,7 +71,7 @@ sac_actor_result sac_actor_gradient(const acting_policy& actor, const at::Tensor
   const at::AutoGradMode with_grad(true);
   const auto leaf = actor_parameters.detach().requires_grad_();
   const auto obs =
-      tensor_of(batch.obs, {batch.rows, actor.network().inputs()}, actor_parameters.scalar_type());
+      tensor_of(batch.obs, {batch.rows, actor.stack().inputs()}, actor_parameters.scalar_type());
   const auto [action, log_prob] = sample_actor(actor, leaf, obs, noise);
   const auto q = critic_values(critics, critic_parameters, obs, action, critics.count());
   const auto loss = (alpha * log_prob - std::get<0>(q.min(1))).mean();

@@ -2,7 +2,6 @@
 
 #include "algorithms/off_policy/td3/td3_autograd.hpp"
 
-#include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 
 namespace troupe::detail {
@@ -24,7 +23,7 @@ at::Tensor bootstrapped(const at::Tensor& q, const bootstrap_rule& bootstrap) {
 
 }  // namespace
 
-at::Tensor td3_targets(const mlp& actor, const at::Tensor& target_actor,
+at::Tensor td3_targets(const network_stack& actor, const at::Tensor& target_actor,
                        const critic_ensemble& critics, const at::Tensor& target,
                        const transition_batch& batch, const at::Tensor& noise,
                        const bootstrap_rule& bootstrap) {
@@ -33,13 +32,13 @@ at::Tensor td3_targets(const mlp& actor, const at::Tensor& target_actor,
   const std::int64_t rows = batch.rows;
   const auto column = [&](const std::vector<float>& x) { return tensor_of(x, {rows}, type); };
   const auto next_obs = tensor_of(batch.next_obs, {rows, actor.inputs()}, type);
-  const auto action = (forward(actor, target_actor, next_obs) + noise).clamp(-1.0, 1.0);
+  const auto action = (actor.forward(target_actor, next_obs) + noise).clamp(-1.0, 1.0);
   const auto q = critic_values(critics, target, next_obs, action, critics.count());
   return column(batch.reward) +
          column(batch.discount) * (1.0 - column(batch.terminated)) * bootstrapped(q, bootstrap);
 }
 
-td3_actor_result td3_actor_gradient(const mlp& actor, const at::Tensor& actor_parameters,
+td3_actor_result td3_actor_gradient(const network_stack& actor, const at::Tensor& actor_parameters,
                                     const critic_ensemble& critics,
                                     const at::Tensor& critic_parameters,
                                     const transition_batch& batch) {
@@ -48,7 +47,7 @@ td3_actor_result td3_actor_gradient(const mlp& actor, const at::Tensor& actor_pa
   const auto obs =
       tensor_of(batch.obs, {batch.rows, actor.inputs()}, actor_parameters.scalar_type());
   const auto loss =
-      -critic_values(critics, critic_parameters, obs, forward(actor, leaf, obs), 1).mean();
+      -critic_values(critics, critic_parameters, obs, actor.forward(leaf, obs), 1).mean();
   return {loss.item<double>(), torch::autograd::grad({loss}, {leaf})[0]};
 }
 
@@ -59,7 +58,7 @@ namespace troupe {
 td3_learner::critic_result td3_learner::critic_gradient_by_autograd(const transition_batch& batch) {
   const auto block = detail::tensor_of_block;
   const auto y = detail::td3_targets(
-      actor_.network(), block(target_actor_), critics_, block(std::as_const(critics_).target()),
+      actor_.stack(), block(target_actor_), critics_, block(std::as_const(critics_).target()),
       batch, detail::tensor_of(noise_, {batch.rows, -1}, at::kFloat), bootstrap_);
   const auto result = detail::fit_by_autograd(critics_, block(std::as_const(critics_).parameters()),
                                               batch, y, critic_scale);
@@ -71,7 +70,7 @@ td3_learner::critic_result td3_learner::critic_gradient_by_autograd(const transi
 double td3_learner::actor_gradient_by_autograd(const transition_batch& batch) {
   const auto block = detail::tensor_of_block;
   const auto result =
-      detail::td3_actor_gradient(actor_.network(), block(std::as_const(actor_).parameters()),
+      detail::td3_actor_gradient(actor_.stack(), block(std::as_const(actor_).parameters()),
                                  critics_, block(std::as_const(critics_).parameters()), batch);
   detail::copy_to(result.gradient, actor_gradient_);
   return result.loss;

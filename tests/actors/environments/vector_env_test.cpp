@@ -133,6 +133,32 @@ TEST_CASE("vector_env: parts of multi-discrete actions arrive in rows", "[env]")
   CHECK_THROWS_AS(batch.step({.discrete = {2, 2, 1, 1}}), wrong_actions);
 }
 
+TEST_CASE("vector_env: a tuple's integers and floats arrive in rows, each kind in order", "[env]") {
+  std::vector<std::int64_t> integers;
+  floats seen;
+  const spaces::tuple actions(
+      {spaces::box(-1, 1, {1}), spaces::multi_binary(1),
+       spaces::dict({{"b", spaces::box(0, 1, {1})}, {"a", spaces::discrete(3, 5)}})});
+  auto batch = scripted(
+      2,
+      {.action_space = actions, .on_step = [&](std::int64_t, action_view action, std::span<float>) {
+         integers.insert(integers.end(), action.parts().begin(), action.parts().end());
+         seen.insert(seen.end(), action.continuous().begin(), action.continuous().end());
+         return step_result{};
+       }});
+  batch.reset(0);
+  batch.step({.discrete = {1, 5, 0, 7}, .continuous = {-2, 0.5F, 1, -1}});
+  CHECK(integers == std::vector<std::int64_t>{1, 5, 0, 7});
+  CHECK(seen == floats{-1, 0.5F, 1, 0});
+  CHECK_THROWS_WITH(
+      batch.step({.discrete = {1, 5, 0, 8}, .continuous = {0, 0, 0, 0}}),
+      Catch::Contains("expected actions in Tuple(") && Catch::Contains("got 8 for environment 1"));
+  CHECK_THROWS_WITH(batch.step({.discrete = {1, 5, 0, 7}}),
+                    Catch::Contains("expected 4 continuous numbers (2 environments, 2 each"));
+  CHECK_THROWS_WITH(batch.step({.discrete = {1, 5}, .continuous = {0, 0, 0, 0}}),
+                    Catch::Contains("expected 4 discrete numbers (2 environments, 2 each"));
+}
+
 TEST_CASE("vector_env: actions that do not fit are refused before any step", "[env]") {
   vector_env<cartpole> batch(3);
   batch.reset(1);
@@ -158,7 +184,7 @@ TEST_CASE("vector_env: what can't be batched is refused when it is made", "[env]
                     "CartPole-v1: expected a batch of at least 1 environment, got 0");
   CHECK_THROWS_WITH(scripted(1, {.action_space = spaces::text(3, 1, "ab")}),
                     "Scripted-v0: expected an action space of kind Box, Discrete, MultiDiscrete or "
-                    "MultiBinary, got Text(1, 3, charset=ab)");
+                    "MultiBinary, or a Tuple or Dict of these, got Text(1, 3, charset=ab)");
   CHECK_THROWS_WITH(scripted(1, {.max_episode_steps = 0}),
                     "Scripted-v0: expected max_episode_steps >= 1, got 0");
 }

@@ -25,9 +25,17 @@ at::Tensor some_obs(int rows, int size, std::uint64_t seed = 9) {
   return obs;
 }
 
-action_rows rows_of(const at::Tensor& action) {
-  if (action.scalar_type() == at::kLong) return {.choice = action.data_ptr<std::int64_t>()};
-  return {.value = action.data_ptr<float>()};
+network_shape bits() { return {.obs_size = 3, .multi_binary = 3}; }
+network_shape mixed() {
+  return {.obs_size = 3, .continuous_size = 2, .multi_discrete = {3, 2}, .multi_binary = 2};
+}
+
+action_rows rows_of(const action_batch& acted) {
+  const auto* floats = acted.continuous.defined() ? &acted.continuous : &acted.action;
+  action_rows rows;
+  if (acted.action.scalar_type() == at::kLong) rows.choice = acted.action.data_ptr<std::int64_t>();
+  if (floats->scalar_type() == at::kFloat) rows.value = floats->data_ptr<float>();
+  return rows;
 }
 
 at::Tensor named(const actor_critic& model, const std::string& name) {
@@ -91,14 +99,14 @@ TEST_CASE("actor_critic: layers and gradients are views of the two flat blocks",
 }
 
 TEST_CASE("actor_critic: act and evaluate agree on log-probability and value", "[policy]") {
-  for (const auto& shape : {discrete(), continuous(), several()}) {
+  for (const auto& shape : {discrete(), continuous(), several(), bits(), mixed()}) {
     for (auto kind : {activation::tanh, activation::relu}) {
       INFO(to_string(shape));
       actor_critic model(shape, {.hidden = {32, 48}, .hidden_activation = kind}, 2);
       action_random random(3);
       const auto obs = some_obs(130, shape.obs_size);
       const auto acted = model.act(obs, random);
-      const auto evaluated = model.evaluate(obs, acted.action);
+      const auto evaluated = model.evaluate(obs, acted.action, acted.continuous);
       CHECK_FALSE(acted.log_prob.requires_grad());
       CHECK(at::allclose(acted.log_prob, evaluated.log_prob, 1e-5, 1e-5));
       CHECK(at::allclose(acted.value, evaluated.value, 1e-5, 1e-5));
@@ -108,7 +116,7 @@ TEST_CASE("actor_critic: act and evaluate agree on log-probability and value", "
 }
 
 TEST_CASE("actor_critic: the hand-written gradient equals the autograd one", "[policy]") {
-  for (const auto& shape : {discrete(), continuous(), several()}) {
+  for (const auto& shape : {discrete(), continuous(), several(), bits(), mixed()}) {
     for (auto kind : {activation::tanh, activation::relu}) {
       INFO(to_string(shape));
       constexpr int count = 37;
@@ -116,22 +124,22 @@ TEST_CASE("actor_critic: the hand-written gradient equals the autograd one", "[p
       model.parameters().add_(some_obs(1, model.parameter_count())[0], 0.1);
       action_random random(5);
       const auto obs = some_obs(count, shape.obs_size);
-      const auto action = model.act(obs, random).action;
+      const auto acted = model.act(obs, random);
       const auto d = some_obs(3, count, 11);
 
       model.zero_gradient();
-      const auto expected = model.evaluate(obs, action);
+      const auto expected = model.evaluate(obs, acted.action, acted.continuous);
       (expected.log_prob * d[0] + expected.entropy * d[1] + expected.value * d[2]).sum().backward();
       const auto autograd = model.gradient().clone();
 
       const auto* x = obs.data_ptr<float>();
-      const auto rows = model.evaluate_rows(x, count, rows_of(action));
+      const auto rows = model.evaluate_rows(x, count, rows_of(acted));
       for (int i = 0; i < count; ++i) {
         CHECK(rows.log_prob[i] == Approx(expected.log_prob[i].item<float>()).margin(1e-5));
         CHECK(rows.entropy[i] == Approx(expected.entropy[i].item<float>()).margin(1e-5));
         CHECK(rows.value[i] == Approx(expected.value[i].item<float>()).margin(1e-5));
       }
-      model.backward_rows(x, count, rows_of(action), d[0].data_ptr<float>(), d[1].data_ptr<float>(),
+      model.backward_rows(x, count, rows_of(acted), d[0].data_ptr<float>(), d[1].data_ptr<float>(),
                           d[2].data_ptr<float>());
       CHECK(at::allclose(model.gradient(), autograd, 1e-4, 1e-5));
       CHECK(autograd.norm().item<double>() > 1.0);
@@ -153,6 +161,29 @@ TEST_CASE("actor_critic: sampled choices come as often as their probability says
   }
   const auto likeliest = model.act(obs, random, true).action;
   CHECK(likeliest.max().item<std::int64_t>() == 0);
+}
+
+TEST_CASE("actor_critic: bits come as often as their probability says, by hand", "[policy]") {
+  actor_critic model(mixed(), {}, 2);
+  // Gaussian means, the logits of three and of two options, and those of two bits.
+  auto bias = named(model, "actor.2.bias");
+  bias.copy_(at::tensor({0.5f, -0.5f, 0.0f, 2.0f, 1.0f, 0.0f, 3.0f, std::log(3.0f), -1.0f}));
+  action_random random(3);
+  const auto obs = at::zeros({20000, 3});
+  const auto acted = model.act(obs, random);
+  CHECK(acted.action.sizes() == at::IntArrayRef({20000, 4}));
+  CHECK(acted.continuous.sizes() == at::IntArrayRef({20000, 2}));
+  const auto share = acted.action.to(at::kDouble).mean(0);
+  CHECK(share[2].item<double>() == Approx(0.75).margin(0.01));  // 3 to 1
+  CHECK(share[3].item<double>() == Approx(1 / (1 + std::exp(1.0))).margin(0.01));
+  const auto likeliest = model.act(obs, random, true);
+  CHECK(at::equal(likeliest.action[0], at::tensor({1, 1, 1, 0}, at::kLong)));
+  CHECK(at::equal(likeliest.continuous[0], at::tensor({0.5f, -0.5f})));
+  const double choices =
+      2 - std::log(1 + std::exp(2.0) + std::exp(1.0)) + 3 - std::log(1 + std::exp(3.0));
+  const double both_bits = std::log(0.75) - std::log(1 + std::exp(-1.0));
+  CHECK(likeliest.log_prob[0].item<double>() ==
+        Approx(choices + both_bits - std::log(2 * M_PI)).margin(1e-5));
 }
 
 TEST_CASE("actor_critic: Gaussian actions have the mean and deviation asked for", "[policy]") {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "actors/networks/actor_critic.hpp"
+#include "tests/actors/networks/random_bytes.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -14,15 +15,6 @@ const network_shape small_image{.obs_size = 2 * 5 * 4, .discrete_actions = 3, .i
 
 network_options small_cnn() {
   return {.cnn = {.channels = {3, 4}, .kernels = {2, 2}, .strides = {1, 2}, .features = 6}};
-}
-
-at::Tensor bytes(std::int64_t rows, std::int64_t width, std::uint64_t seed) {
-  action_random random(seed);
-  auto obs = at::empty({rows, width}, at::kFloat);
-  for (std::int64_t i = 0; i < obs.numel(); ++i) {
-    obs.data_ptr<float>()[i] = static_cast<float>(random.below(256));
-  }
-  return obs;
 }
 
 TEST_CASE("conv_trunk: the default is the Nature network, 3,136 numbers into 512", "[policy]") {
@@ -104,7 +96,7 @@ TEST_CASE("actor_critic: an image goes through convolutions, unless they are unw
 
 TEST_CASE("actor_critic: with convolutions act, values and evaluate agree", "[policy]") {
   actor_critic network(small_image, small_cnn(), 5);
-  const auto obs = bytes(300, 40, 1);  // more than one block of rows
+  const auto obs = random_bytes(300, 40, 1);  // more than one block of rows
   action_random random(2);
   const auto acted = network.act(obs, random);
   const auto evaluation = network.evaluate(obs, acted.action);
@@ -122,7 +114,7 @@ TEST_CASE("actor_critic: with convolutions act, values and evaluate agree", "[po
 
 TEST_CASE("actor_critic: the gradient through convolutions is the loss's slope", "[policy]") {
   actor_critic network(small_image, small_cnn(), 7);
-  const auto obs = bytes(8, 40, 3);
+  const auto obs = random_bytes(8, 40, 3);
   const auto action = at::arange(8, at::kLong).remainder(3);
   const auto loss = [&] {
     const auto e = network.evaluate(obs, action);

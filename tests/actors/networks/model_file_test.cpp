@@ -154,6 +154,44 @@ TEST_CASE("model_file: a model with convolutions tells its layers", "[policy]") 
                         Catch::Contains("expected (image 1x8x8, discrete 2, cnn 2x3/2-5)"));
 }
 
+TEST_CASE("model_file: the parts of a Dict and the kinds of action are in the file", "[policy]") {
+  temporary_folder folder;
+  network_shape shape{.obs_size = 67,
+                      .continuous_size = 1,
+                      .multi_discrete = {2},
+                      .parts = {{"camera", 0, 64, {1, 8, 8}}, {"speed", 64, 3}},
+                      .multi_binary = 2};
+  const network_options layers{
+      .cnn = {.channels = {2}, .kernels = {3}, .strides = {2}, .features = 4}, .hidden = {6}};
+  const actor_critic model(shape, layers, 1);
+  save_model(folder.path / "model.pt", model);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.shape == shape);
+  actor_critic other(saved.shape, saved.options, 2);
+  load_model(folder.path / "model.pt", other);
+  CHECK(at::equal(other.parameters(), model.parameters()));
+  shape.parts[1].name = "goal";
+  actor_critic renamed(shape, layers, 1);
+  CHECK_THROWS_WITH(load_model(folder.path / "model.pt", renamed),
+                    Catch::Contains("holds (obs 67 (camera 1x8x8, speed 3), continuous 1 and "
+                                    "multi-discrete 2 and multi-binary 2, cnn 2x3/2-4 for each "
+                                    "image, hidden 6 tanh)") &&
+                        Catch::Contains("expected (obs 67 (camera 1x8x8, goal 3), "));
+}
+
+TEST_CASE("model_file: a model that names no parts is one of parts without images", "[policy]") {
+  network_shape old{.obs_size = 5, .discrete_actions = 2};
+  auto needed = old;
+  needed.parts = {{"a", 0, 2}, {"b", 2, 3}};
+  CHECK(fits(old, needed));
+  CHECK_FALSE(fits(needed, old));
+  auto renamed = needed;
+  renamed.parts[0].name = "c";
+  CHECK_FALSE(fits(renamed, needed));
+  needed.parts = {{"a", 0, 4, {1, 2, 2}}, {"b", 4, 1}};
+  CHECK_FALSE(fits(old, needed));
+}
+
 TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[policy]") {
   temporary_folder folder;
   const auto path = folder.path / "model.pt";

@@ -47,13 +47,20 @@ TEST_CASE("network_stack: without an image it is the perceptron", "[policy]") {
   CHECK(net.parameter_count() == same.parameter_count());
 }
 
-TEST_CASE("network_stack: continuous actions have neither convolutions nor a GPU", "[policy]") {
+TEST_CASE("network_stack: actors of SAC and TD3 have hidden layers after convolutions",
+          "[policy]") {
   auto shape = image;
   shape.discrete_actions = 0;
   shape.continuous_size = 2;
-  CHECK_THROWS_WITH(network_stack(shape, small_cnn(), 2),
-                    Catch::Contains("SAC, TD3 and DDPG have no convolutions here; expected "
-                                    "policy.kind mlp"));
+  auto options = small_cnn();
+  options.hidden = {7};
+  options.kind = network_kind::squashed;
+  const network_stack net(shape, options, 2);
+  CHECK(net.parameter_count() == 20 + (18 * 5 + 5) + (5 * 7 + 7) + (7 * 2 + 2));
+  options.use_sde = true;
+  CHECK_THROWS_WITH(network_stack(shape, options, 2),
+                    Catch::Contains("use_sde of true, expected false where observations have "
+                                    "images"));
 }
 
 TEST_CASE("networks: a device that is not here is refused by every kind of network", "[policy]") {

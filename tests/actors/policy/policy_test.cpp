@@ -280,10 +280,45 @@ TEST_CASE("shape_of: the network that fits an environment, or an error that name
                           .observation_space = spaces::image(3, 4, 5),
                           .action_space = spaces::discrete(2)};
   CHECK(shape_of(pictures).image == std::vector<int>{3, 4, 5});
-  for (const space& none : {space(spaces::discrete(2, 1)), space(spaces::multi_discrete({2}, {1})),
-                            space(spaces::text(3)), space(spaces::multi_binary(2))}) {
+  CHECK(shape_of(spec(spaces::discrete(2, 1))).discrete_actions == 2);
+  CHECK(shape_of(spec(spaces::multi_binary(2))) == network_shape{.obs_size = 6, .multi_binary = 2});
+  const spaces::tuple mixed({spaces::discrete(3, 5), spaces::multi_binary(2),
+                             spaces::box(-1, 1, {2}), spaces::multi_discrete({2, 4})});
+  CHECK(shape_of(spec(mixed)) ==
+        network_shape{
+            .obs_size = 6, .continuous_size = 2, .multi_discrete = {3, 2, 4}, .multi_binary = 2});
+  for (const space& none : {space(spaces::text(3)), space(spaces::tuple({spaces::text(3)})),
+                            space(spaces::box(0, 1, {0}))}) {
     CHECK_THROWS_WITH(shape_of(spec(none)), has_text("environment X-v0: no network here gives"));
   }
+}
+
+TEST_CASE("shape_of: a Dict's parts keep their keys, and images are found among them") {
+  spaces::box bytes(0, 255, {8, 9, 3});
+  bytes.type = spaces::element::uint8;
+  const spaces::dict inner({{"camera", bytes}, {"angle", spaces::box(-1, 1, {2})}});
+  const env_spec robot{
+      .id = "Robot-v0",
+      .observation_space = spaces::dict(
+          {{"floor", spaces::image(2, 8, 9)}, {"arm", inner}, {"room", spaces::discrete(3)}}),
+      .action_space = spaces::discrete(2)};
+  const auto shape = shape_of(robot);
+  CHECK(shape.obs_size == 2 + 216 + 144 + 3);
+  const std::vector<obs_part> parts{{"arm.angle", 0, 2},
+                                    {"arm.camera", 2, 216, {3, 8, 9}, 3},
+                                    {"floor", 218, 144, {2, 8, 9}},
+                                    {"room", 362, 3}};
+  const bool has_parts = shape.parts == parts;  // parts can't be printed
+  CHECK(has_parts);
+  CHECK(to_string(shape) ==
+        "obs 365 (arm.angle 2, arm.camera 3x8x9 (3 interleaved), floor 2x8x9, room 3), discrete 2");
+  bytes.shape = {4, 8, 9, 3};  // as frame_stack makes it
+  bytes.low.resize(4 * 216);
+  bytes.high.resize(4 * 216, 255);
+  const env_spec frames{
+      .id = "Frames-v0", .observation_space = space(bytes), .action_space = spaces::discrete(2)};
+  CHECK(shape_of(frames).image == std::vector<int>{12, 8, 9});
+  CHECK(shape_of(frames).interleaved == 3);
 }
 
 }  // namespace troupe

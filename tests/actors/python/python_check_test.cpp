@@ -64,7 +64,7 @@ TEST_CASE("python check: wrappers of this program are checked around the world")
 }
 
 // Hidden: tests/actors/worlds/gymnasium_test.sh runs it with an interpreter that has Gymnasium.
-TEST_CASE("python check: environments of Gymnasium have no fault", "[.gymnasium]") {
+TEST_CASE("python check: environments of Gymnasium have no fault", "[.gymnasium_guest]") {
   const char* interpreter = std::getenv("TROUPE_GYMNASIUM_PYTHON");
   REQUIRE(interpreter);
   for (const std::string name : {"CartPole-v1", "Pendulum-v1", "Blackjack-v1", "FrozenLake-v1"}) {

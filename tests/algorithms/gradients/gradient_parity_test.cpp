@@ -224,7 +224,7 @@ parity td3_case(case_random& random) {
   const auto action = rows_in_double(batch.action, batch.rows);
   const auto actor = in_double(state.actor);
   const auto critics = in_double(state.critics);
-  const auto& net = learner.policy().network();
+  const auto& net = learner.policy().stack();
   const auto y = detail::td3_targets(net, in_double(state.target_actor), learner.critics(),
                                      in_double(state.target_critics), batch, noise);
   const auto expected_critics = detail::fit_by_autograd(learner.critics(), critics, batch, y, 1.0);
@@ -243,8 +243,8 @@ parity td3_case(case_random& random) {
   const auto single = detail::td3_actor_gradient(net, actor.to(at::kFloat), learner.critics(),
                                                  stepped.to(at::kFloat), batch);
   watch.see_rounding(relative_distance(in_span(single.gradient), expected_actor.gradient));
-  watch.see(net, actor, obs);
-  watch_critics(watch, learner.critics(), stepped, obs, detail::forward(net, actor, obs), 1);
+  watch.see(net.top(), actor, obs);
+  watch_critics(watch, learner.critics(), stepped, obs, net.forward(actor, obs), 1);
   return {std::max(relative_distance(learner.critics().gradient(), expected_critics.gradient),
                    relative_distance(learner.actor_gradient(), expected_actor.gradient)),
           watch.too_near()};
@@ -276,7 +276,8 @@ at::Tensor log_std_of_noise(const network_shape& shape, const network_options& o
 /// actor_critic's arithmetic in double: its block is actor, log_std, critic.
 reference_evaluation evaluate_in_double(const network_shape& shape, const network_options& options,
                                         const at::Tensor& parameters, const at::Tensor& obs,
-                                        const at::Tensor& action, kink_watch& watch) {
+                                        const at::Tensor& floats, const at::Tensor& integers,
+                                        kink_watch& watch) {
   const detail::mlp actor(shape.obs_size, options.hidden, shape.actor_outputs(),
                           options.hidden_activation);
   const detail::mlp critic(shape.obs_size, options.hidden, 1, options.hidden_activation);
@@ -288,39 +289,55 @@ reference_evaluation evaluate_in_double(const network_shape& shape, const networ
   watch.see(critic, critic_part, obs);
   const auto outputs = detail::forward(actor, actor_part, obs);
   const auto value = detail::forward(critic, critic_part, obs).squeeze(1);
+  auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
+  auto entropy = at::zeros({obs.size(0)}, at::kDouble);
+  std::int64_t from = shape.continuous_size, choice = 0;
   if (shape.is_continuous()) {
     auto log_std = parameters.narrow(0, actor_size, parameters.size(0) - actor_size - critic_size);
     if (options.use_sde) log_std = log_std_of_noise(shape, options, actor_part, log_std, obs);
     const double half_log_two_pi = 0.5 * std::log(2.0 * M_PI);
-    const auto z = (action - outputs) / log_std.exp();
-    return {(-0.5 * z.square() - log_std - half_log_two_pi).sum(1),
-            (log_std + 0.5 + half_log_two_pi).sum(-1).expand({obs.size(0)}), value};
+    const auto z = (floats - outputs.narrow(1, 0, from)) / log_std.exp();
+    log_prob = log_prob + (-0.5 * z.square() - log_std - half_log_two_pi).sum(1);
+    entropy = entropy + (log_std + 0.5 + half_log_two_pi).sum(-1);
   }
-  auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
-  auto entropy = at::zeros({obs.size(0)}, at::kDouble);
-  std::int64_t from = 0, choice = 0;
-  for (const int count : shape.choices()) {
+  for (const int count : shape.categories()) {
     const auto log_p = at::log_softmax(outputs.narrow(1, from, count), 1);
-    log_prob = log_prob + log_p.gather(1, action.narrow(1, choice++, 1)).squeeze(1);
+    log_prob = log_prob + log_p.gather(1, integers.narrow(1, choice++, 1)).squeeze(1);
     entropy = entropy - (log_p.exp() * log_p).sum(1);
     from += count;
+  }
+  for (int bit = 0; bit < shape.multi_binary; ++bit) {  // a choice between logits 0 and z
+    const auto z = outputs.narrow(1, from++, 1);
+    const auto log_p = at::log_softmax(at::cat({at::zeros_like(z), z}, 1), 1);
+    log_prob = log_prob + log_p.gather(1, integers.narrow(1, choice++, 1)).squeeze(1);
+    entropy = entropy - (log_p.exp() * log_p).sum(1);
   }
   return {log_prob, entropy, value};
 }
 
 network_shape random_shape(case_random& random) {
   network_shape shape{.obs_size = random.between(1, 20)};
-  switch (random.below(3)) {
+  const auto choose_several = [&] {
+    for (int i = random.between(1, 4); i > 0; --i) {
+      shape.multi_discrete.push_back(random.between(2, 5));
+    }
+  };
+  switch (random.below(5)) {
     case 0:
       shape.discrete_actions = random.between(2, 10);
       break;
     case 1:
       shape.continuous_size = random.between(1, 6);
       break;
+    case 2:
+      shape.multi_binary = random.between(1, 6);
+      break;
+    case 3:  // a tuple
+      shape.continuous_size = random.between(0, 3);
+      shape.multi_binary = random.between(0, 3);
+      [[fallthrough]];
     default:
-      for (int i = random.between(1, 4); i > 0; --i) {
-        shape.multi_discrete.push_back(random.between(2, 5));
-      }
+      choose_several();
   }
   return shape;
 }
@@ -372,12 +389,11 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
     in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
   }
 
+  const bool has_choices = shape.choice_count() > 0;
+  const auto& floats = has_choices ? acted.continuous : acted.action;
   action_rows actions;
-  if (shape.is_continuous()) {
-    actions.value = acted.action.data_ptr<float>();
-  } else {
-    actions.choice = acted.action.data_ptr<std::int64_t>();
-  }
+  if (shape.is_continuous()) actions.value = floats.data_ptr<float>();
+  if (has_choices) actions.choice = acted.action.data_ptr<std::int64_t>();
   const float* x = obs.data_ptr<float>();
   const auto evaluation = model.evaluate_rows(x, rows, actions);
   std::vector<float> d_log_prob(rows), d_entropy(rows), d_value(rows);
@@ -419,10 +435,11 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
   }
   kink_watch watch;
   const auto leaf = model.parameters().to(at::kDouble).requires_grad_();
-  const auto action = shape.is_continuous() ? acted.action.to(at::kDouble)
-                                            : acted.action.view({rows, shape.action_size()});
-  const auto reference =
-      evaluate_in_double(shape, network, leaf, obs.to(at::kDouble), action, watch);
+  const auto integers =
+      has_choices ? acted.action.view({rows, shape.choice_count()}) : at::Tensor();
+  const auto reference = evaluate_in_double(
+      shape, network, leaf, obs.to(at::kDouble),
+      shape.is_continuous() ? floats.to(at::kDouble) : at::Tensor(), integers, watch);
   const auto loss = loss_of(reference.log_prob, reference.entropy, reference.value);
   // The sides of both clips decide what flows.
   const auto& proximal =
