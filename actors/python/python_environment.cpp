@@ -233,15 +233,9 @@ class python_host {
   void start() {
     const auto& python = request_.python;
     auto worker = std::make_unique<python_worker>(python, request_.id);
-    const auto& limit = request_.wrappers.max_episode_steps;
-    const json request{{"id", request_.id},
-                       {"options", json::parse(request_.options)},
-                       {"wrappers", python.wrappers},
-                       {"info", python.info},
-                       {"max_episode_steps", limit ? json(*limit) : json()},
-                       {"render", python.render}};
-    const auto told = call(*worker, {{"do", "make"}, {"size", size_}, {"request", request}},
-                           python.start_timeout, "making its environments");
+    const auto told = call(
+        *worker, {{"do", "make"}, {"size", size_}, {"request", detail::request_json(request_)}},
+        python.start_timeout, "making its environments");
     auto facts = facts_of(request_, told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(
@@ -478,6 +472,16 @@ class single_python_environment final : public environment {
 };
 
 }  // namespace
+
+nlohmann::json detail::request_json(const python_environment_request& of) {
+  const auto& limit = of.wrappers.max_episode_steps;
+  return {{"id", of.id},
+          {"options", json::parse(of.options)},
+          {"wrappers", of.python.wrappers},
+          {"info", of.python.info},
+          {"max_episode_steps", limit ? json(*limit) : json()},
+          {"render", of.python.render}};
+}
 
 bool names_python(std::string_view id) {
   if (id.starts_with("gymnasium:")) return true;
