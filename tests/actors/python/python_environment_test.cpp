@@ -243,7 +243,7 @@ TEST_CASE("python: what can't be made is told before anything runs") {
   refuse(request, "env.wrappers: module good has no 'Wrap'");
   request = world("good:Counter");
   request.python.interpreter = "/no/python";
-  refuse(request, "env.python: expected a Python interpreter, got \"/no/python\"");
+  refuse(request, "python: expected a Python interpreter, got \"/no/python\"");
   request = {.id = "CartPole-v1", .python = {.wrappers = {"good.Halve"}}};
   refuse(request, "env.wrappers: expected none");
 }
