@@ -90,8 +90,7 @@ class known_facts {
            const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
-    const auto known =
-        std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    const auto known = std::erase_if(known_, [&](const entry& of) { return of.first == request; });
     for (const auto& part : left_out) {
       if (known > 0) break;
       log::warn("a part of the observations is left out, for it is no kind of numbers",
