@@ -134,6 +134,13 @@ scale_reward::scale_reward(std::unique_ptr<environment> inner, double factor,
         "{}: expected to clip rewards to +-c with c > 0, got {}", inner_->spec().id, *clip));
 }
 
+env_spec scale_reward::spec() const {
+  auto spec = inner_->spec();
+  if (spec.reward_threshold) *spec.reward_threshold *= factor_;
+  if (clip_) spec.reward_threshold.reset();
+  return spec;
+}
+
 step_result scale_reward::step(action_view action, std::span<float> obs) {
   auto result = inner_->step(action, obs);
   result.reward *= factor_;
@@ -147,6 +154,12 @@ shape_reward::shape_reward(std::unique_ptr<environment> inner, potential of, dou
     : environment_wrapper(std::move(inner)), potential_(std::move(of)), gamma_(gamma) {
   if (!potential_)
     throw std::invalid_argument(inner_->spec().id + ": expected a potential to shape rewards");
+}
+
+env_spec shape_reward::spec() const {
+  auto spec = inner_->spec();
+  spec.reward_threshold.reset();
+  return spec;
 }
 
 void shape_reward::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {

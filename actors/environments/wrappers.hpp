@@ -118,6 +118,8 @@ class scale_reward final : public environment_wrapper {
   /// std::invalid_argument for a factor that is not finite and for a clip that is not > 0.
   scale_reward(std::unique_ptr<environment> inner, double factor, std::optional<double> clip);
 
+  /// The threshold is multiplied, too; there is none if rewards are clipped.
+  env_spec spec() const override;
   step_result step(action_view action, std::span<float> obs) override;
 
  private:
@@ -136,6 +138,8 @@ class shape_reward final : public environment_wrapper {
   /// `gamma`: the discount factor of the algorithm.
   shape_reward(std::unique_ptr<environment> inner, potential of, double gamma);
 
+  /// There is no threshold, because returns are others.
+  env_spec spec() const override;
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
   bool save(state_writer& to) const override;

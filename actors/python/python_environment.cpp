@@ -90,8 +90,7 @@ class known_facts {
            const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
-    const auto known =
-        std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    const auto known = std::erase_if(known_, [&](const entry& of) { return of.first == request; });
     for (const auto& part : left_out) {
       if (known > 0) break;
       log::warn("a part of the observations is left out, for it is no kind of numbers",
@@ -187,8 +186,8 @@ class python_host {
   /// Draws an environment as it is now.
   bool render(std::size_t i, canvas& on) {
     if (!request_.python.render || !worker_) return false;
-    const auto picture = call(*worker_, {{"do", "render"}, {"row", i}},
-                              request_.python.step_timeout, "a picture");
+    const auto picture =
+        call(*worker_, {{"do", "render"}, {"row", i}}, request_.python.step_timeout, "a picture");
     if (picture.empty()) return false;
     const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
     on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
@@ -233,15 +232,9 @@ class python_host {
   void start() {
     const auto& python = request_.python;
     auto worker = std::make_unique<python_worker>(python, request_.id);
-    const auto& limit = request_.wrappers.max_episode_steps;
-    const json request{{"id", request_.id},
-                       {"options", json::parse(request_.options)},
-                       {"wrappers", python.wrappers},
-                       {"info", python.info},
-                       {"max_episode_steps", limit ? json(*limit) : json()},
-                       {"render", python.render}};
-    const auto told = call(*worker, {{"do", "make"}, {"size", size_}, {"request", request}},
-                           python.start_timeout, "making its environments");
+    const auto told = call(
+        *worker, {{"do", "make"}, {"size", size_}, {"request", detail::request_json(request_)}},
+        python.start_timeout, "making its environments");
     auto facts = facts_of(request_, told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(
@@ -478,6 +471,16 @@ class single_python_environment final : public environment {
 };
 
 }  // namespace
+
+nlohmann::json detail::request_json(const python_environment_request& of) {
+  const auto& limit = of.wrappers.max_episode_steps;
+  return {{"id", of.id},
+          {"options", json::parse(of.options)},
+          {"wrappers", of.python.wrappers},
+          {"info", of.python.info},
+          {"max_episode_steps", limit ? json(*limit) : json()},
+          {"render", of.python.render}};
+}
 
 bool names_python(std::string_view id) {
   if (id.starts_with("gymnasium:")) return true;

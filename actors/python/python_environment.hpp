@@ -8,6 +8,7 @@
 //                                              working directory
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ struct python_environment_request {
   python_options python = {};
   bool operator==(const python_environment_request&) const = default;
 };
+
+namespace detail {
+/// The request as troupe_worker reads it.
+nlohmann::json request_json(const python_environment_request& of);
+}  // namespace detail
 
 /// True if `id` has the form of an environment in Python.
 bool names_python(std::string_view id);

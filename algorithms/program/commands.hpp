@@ -58,6 +58,16 @@ struct eval_arguments {
 /// Evaluates the model of a run.
 int eval(const eval_arguments& arguments, const context& of);
 
+struct check_env_arguments {
+  std::string env;
+  std::vector<std::string> overrides;  ///< Options of the environment, such as "env.options={}".
+  std::int64_t steps = 1000;           ///< The length of the longest sequence that is played.
+  std::uint64_t seed = 0;
+  bool json = false;  ///< Prints the report as one line of JSON.
+};
+/// Checks an environment and prints all faults. Returns 1 if there are any.
+int check_env(const check_env_arguments& arguments, const std::string& program);
+
 struct list_arguments {};
 /// Prints the algorithms, the environments and the tasks of language models.
 int list(const list_arguments& arguments, const context& of);
@@ -99,6 +109,7 @@ int node(const node_arguments& arguments);
 struct standard_actions {
   std::function<int(const train_arguments&)> train;
   std::function<int(const eval_arguments&)> eval;
+  std::function<int(const check_env_arguments&)> check_env;
   std::function<int(const config_arguments&)> config;
   std::function<int(const list_arguments&)> list;
   std::function<int(const status_arguments&)> status;

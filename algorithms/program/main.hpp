@@ -5,10 +5,10 @@
 //     return troupe::main(argc, argv, {.environments = {environment_of<corridor>("Corridor-v0")}});
 //   }
 //
-// The program has these commands of `troupe`: train, eval, config, list, status, node and
-// completion. It trains with every built-in algorithm, resumes runs from checkpoints, serves its
-// metrics page, stops at Ctrl-C, and hosts its own environments in worker processes and on nodes.
-// examples/own_program.cpp is a complete program.
+// The program has these commands of `troupe`: train, eval, check-env, config, list, status, node
+// and completion. It trains with every built-in algorithm, resumes runs from checkpoints, serves
+// its metrics page, stops at Ctrl-C, and hosts its own environments in worker processes and on
+// nodes. examples/own_program.cpp is a complete program.
 
 #include <string>
 #include <type_traits>

@@ -163,6 +163,32 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);
 }
 
+/// `check-env`.
+void add_check_env(CLI::App& options, check_env_arguments& to, const program_words& words) {
+  options
+      .add_option("env", to.env,
+                  "The environment: one of `" + words.name +
+                      " list`, or gymnasium:ID or module:Class for one in Python.")
+      ->type_name("ENVIRONMENT")
+      ->required();
+  options
+      .add_option("overrides", to.overrides,
+                  "Options of the environment as env.a=value, such as env.options={} and "
+                  "env.wrappers=[]; see `" +
+                      words.name + " config ppo`.")
+      ->type_name("OPTION=VALUE");
+  options
+      .add_option("--steps", to.steps,
+                  "The number of steps of the longest sequence that is played. The checks repeat "
+                  "it, and parts of it.")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  options.add_option("--seed", to.seed, "The seed of the environment and of the actions.")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  options.add_flag("--json", to.json, "Print the report as one line of JSON.");
+}
+
 /// `config`.
 void add_config(CLI::App& options, config_arguments& to) {
   options.add_option("algo", to.algo, "The algorithm.")->type_name("ALGORITHM")->required();
@@ -219,6 +245,12 @@ std::vector<program_command> standard_commands(const program_words& words,
           "eval", "Evaluate the model of a run.",
           [words](CLI::App& options, eval_arguments& to) { add_eval(options, to, words); },
           does.eval),
+      command_of<check_env_arguments>(
+          "check-env", "Check an environment, and report all its faults.",
+          [words](CLI::App& options, check_env_arguments& to) {
+            add_check_env(options, to, words);
+          },
+          does.check_env),
       command_of<config_arguments>("config", "List the options of an algorithm.", add_config,
                                    does.config),
       command_of<list_arguments>(

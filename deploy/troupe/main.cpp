@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   auto commands = standard_commands(
       words, {.train = by("troupe"),
               .eval = by("troupe"),
+              .check_env = by("troupe"),
               .config = by("troupe"),
               .list = by("troupe"),
               .status = [&](const status_arguments& asked) { return status(asked, words.name); },

@@ -86,11 +86,9 @@ namespace docs::wrapper {
 #include "actors/worlds/registry.hpp"
 
 /// Repeats the action before with a probability of 1/4 (Machado et al. 2018).
-class sticky_actions final : public troupe::environment {
+class sticky_actions final : public troupe::environment_wrapper {
  public:
-  explicit sticky_actions(std::unique_ptr<troupe::environment> inner) : inner_(std::move(inner)) {}
-
-  troupe::env_spec spec() const override { return inner_->spec(); }
+  using environment_wrapper::environment_wrapper;
 
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
     if (seed) random_.seed(*seed);
@@ -118,7 +116,6 @@ class sticky_actions final : public troupe::environment {
   }
 
  private:
-  std::unique_ptr<troupe::environment> inner_;
   std::minstd_rand random_;
   std::int64_t last_ = 0;
 };

@@ -77,44 +77,21 @@ troupe::task<double> judge_in_python(troupe::system& sys) {
 // readme: wrapper
 #include "actors/worlds/registry.hpp"
 
+/// The height of MountainCar-v0's car, times 10.
+double height(std::span<const float> obs) { return 10 * std::sin(3 * obs[0]); }
+
 /// MountainCar-v0 with a reward for height: its own reward is -1 a step until the goal is reached.
-class climbing final : public troupe::environment {
- public:
-  explicit climbing(std::unique_ptr<troupe::environment> inner) : inner_(std::move(inner)) {}
-
-  troupe::env_spec spec() const override {
-    auto spec = inner_->spec();
-    spec.reward_threshold = std::nullopt;  // that of the other reward
-    return spec;
-  }
-  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
-    inner_->reset(seed, obs);
-    potential_ = height(obs);
-  }
-  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
-    auto result = inner_->step(action, obs);
-    const double before = std::exchange(potential_, result.terminated ? 0 : height(obs));
-    result.reward += gamma * potential_ - before;
-    return result;
-  }
-
- private:
-  static constexpr double gamma = 0.99;  // as trainer.gamma
-  static double height(std::span<const float> obs) { return 10 * std::sin(3 * obs[0]); }
-
-  std::unique_ptr<troupe::environment> inner_;
-  double potential_ = 0;
-};
+std::unique_ptr<troupe::environment> make_climbing() {
+  constexpr double gamma = 0.99;  // as trainer.gamma
+  return std::make_unique<troupe::shape_reward>(troupe::make_environment("MountainCar-v0"), height,
+                                                gamma);
+}
 // readme: end
 
 std::string critic::ask(std::string question) { return question.empty() ? "no" : "yes"; }
 
 // readme: program
 #include "algorithms/program/main.hpp"
-
-std::unique_ptr<troupe::environment> make_climbing() {
-  return std::make_unique<climbing>(troupe::make_environment("MountainCar-v0"));
-}
 
 int main(int argc, char** argv) {
   return troupe::main(argc, argv, {.environments = {{"Climbing-v0", make_climbing}}});

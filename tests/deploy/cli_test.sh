@@ -444,6 +444,32 @@ assert len(rows) > 10 and all(row[column - 2:column] == "  " and row[column] != 
 report "in columns" $?
 [[ $(wc -L <out) -le 100 ]] && grep -q '^  ConnectFour-v0 .*42 x Discrete(3)' out
 report "that fit a terminal, with equal parts of a space counted" $?
+
+# ---- check-env
+
+run check-env CartPole-v1 --steps 200
+[[ $code -eq 0 ]] && grep -q '^CartPole-v1: no fault, 1 warning$' out
+report "check-env finds no fault in CartPole" $?
+run check-env Pendulum-v1 env.rescale_action=true env.frame_stack=2 --steps 100 --json
+[[ $code -eq 0 ]]
+report "check-env takes options of the environment" $?
+holds "and prints its findings as JSON" \
+  's["env"] == "Pendulum-v1" and not s["faults"] and s["warnings"][0]["where"] == "observation space"'
+export PYTHONPATH=$docs/../tests/actors/python/worlds
+run check-env unsound:WrongLevel env.python=/usr/bin/python3 --steps 20 --json
+[[ $code -eq 1 ]]
+report "check-env of an environment in Python with a fault ends with 1" $?
+holds "which names the key, what was expected and what came" \
+  '[(f["key"], f["expected"], f["got"]) for f in s["faults"]] == [("level", "an integer from 0 to 3", "4")] * 2'
+unset PYTHONPATH
+refuses "check-env of an unknown environment is told the nearest" 2 'did you mean "CartPole-v1"?' check-env CartPol-v1
+refuses "check-env refuses options of other sections" 2 '/trainer: unknown key "trainer"' \
+  check-env CartPole-v1 trainer.lr=1
+refuses "check-env refuses a wrapper that does not fit" 2 'expected a Box to rescale actions' \
+  check-env CartPole-v1 env.rescale_action=true
+refuses "check-env checks one environment" 2 '/env/tasks: expected none' \
+  check-env CartPole-v1 'env.tasks=[{"id":"CartPole-v1"}]'
+
 run --version
 [[ $code -eq 0 ]] && grep -qx 'troupe [0-9]*\.[0-9]*\.[0-9]*' out
 report "--version prints it" $?

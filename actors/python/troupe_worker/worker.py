@@ -136,6 +136,19 @@ class Worker:
             "rgb": np.ascontiguousarray(picture).tobytes().hex(),
         }
 
+    def do_check(self, request, steps, seed):
+        """Begins the checks of an environment, up to its first call."""
+        from troupe_worker.check import Checker
+
+        self.checker = Checker(request, steps, seed)
+        self.checks = self.checker.run()
+        return self.do_check_next()
+
+    def do_check_next(self):
+        """Makes the call that was told before, and goes on to the next one."""
+        call = next(self.checks, None)
+        return {**self.checker.take(), "next": call}
+
     def do_load_rewards(self, names):
         self.rewards = Rewards(names)
         return {}

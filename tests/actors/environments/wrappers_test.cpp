@@ -1,5 +1,6 @@
 #include "actors/environments/wrappers.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "actors/worlds/classic_control/pendulum.hpp"
@@ -10,6 +11,7 @@
 namespace troupe {
 namespace {
 
+using Catch::Matchers::Contains;
 using floats = std::vector<float>;
 
 std::unique_ptr<environment> scripted(scripted_environment::script script = {}) {
@@ -132,6 +134,68 @@ TEST_CASE("wrappers: what can't be wrapped is named", "[env]") {
                     "(1,), float32)");
   CHECK_THROWS_WITH(make_vector_environment({.id = "Blackjack-v1", .wrappers = {.frames = 2}}, 1),
                     Catch::Contains("Blackjack-v1: expected a Box to stack, got Tuple"));
+}
+
+/// An environment whose steps give the rewards 1, 2, 3, ..., of which the third terminates.
+std::unique_ptr<environment> counting() {
+  return scripted({.on_step = [](std::int64_t step, action_view, std::span<float>) {
+    return step_result{.reward = double(step), .terminated = step == 3};
+  }});
+}
+
+TEST_CASE("wrappers: rewards are scaled, then clipped", "[env]") {
+  scale_reward scaled(counting(), -2, 5);
+  floats obs(2);
+  const std::int64_t left = 0;
+  scaled.reset(1, obs);
+  CHECK(scaled.step(action_view(left), obs).reward == -2);
+  CHECK(scaled.step(action_view(left), obs).reward == -4);
+  CHECK(scaled.step(action_view(left), obs).reward == -5);
+  CHECK_THROWS_WITH(scale_reward(counting(), 1, 0.0), Contains("c > 0, got 0"));
+  CHECK_THROWS_WITH(scale_reward(counting(), std::nan(""), {}), Contains("a finite factor"));
+  const auto threshold = [](const wrapper_options& options) {
+    return make_environment({.id = "CartPole-v1", .wrappers = options})->spec().reward_threshold;
+  };
+  CHECK(threshold({.reward_scale = 0.5}) == 475 * 0.5);
+  CHECK(threshold({.reward_clip = 1}) == std::nullopt);
+}
+
+TEST_CASE("wrappers: a potential's differences sum up to that of the first state", "[env]") {
+  // The first number of the observation is that of the step.
+  const auto potential = [](std::span<const float> obs) { return 10.0 + obs[0]; };
+  shape_reward shaped(counting(), potential, 0.5);
+  floats obs(2);
+  const std::int64_t left = 0;
+  shaped.reset(1, obs);
+  CHECK(shaped.step(action_view(left), obs).reward == 1 + 0.5 * 11 - 10);
+  state_writer half_way;
+  const bool saved = shaped.save(half_way);
+  CHECK(shaped.step(action_view(left), obs).reward == 2 + 0.5 * 12 - 11);
+  CHECK(shaped.step(action_view(left), obs).reward ==
+        3 - 12.0);  // a terminal state has potential 0
+  CHECK_FALSE(saved);
+  CHECK(shaped.spec().reward_threshold == std::nullopt);
+}
+
+TEST_CASE("wrappers: what a wrapper doesn't change reaches the environment", "[env]") {
+  class told final : public environment_wrapper {
+   public:
+    explicit told(std::string& to) : environment_wrapper(counting()), to_(to) {}
+    episode_info info() const override { return {{"keys", 3}}; }
+    void set_options(const std::string& json) override { to_ += json; }
+    void set_attr(const std::string& name, const std::string& json) override { to_ += name + json; }
+
+   private:
+    std::string& to_;
+  };
+  std::string heard;
+  scale_reward outer(std::make_unique<told>(heard), 2, {});
+  CHECK(outer.info() == episode_info{{"keys", 3}});
+  outer.set_options("{}");
+  outer.set_attr("size", "5");
+  CHECK(heard == "{}size5");
+  CHECK_THROWS_WITH(counting()->set_attr("size", "5"), Contains("got \"size\""));
+  CHECK_THROWS_WITH(counting()->set_options(R"({"a": 1})"), Contains("expected no reset options"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/environments/hosted_environment.hpp"
+#include "actors/random/numpy_random.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/test.hpp"
@@ -285,6 +286,56 @@ TEST_CASE(
   system sys({.threads = 1});
   sys.run(lose_processes(sys, reasons));
   CHECK(reasons == std::map<std::string, int>{{"lost", 6}});
+}
+
+/// Returns actions of chance for so many environments.
+env_actions actions_of_chance(const space& of, std::size_t count, numpy_random& random) {
+  env_actions actions;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const auto* discrete = of.get_if<spaces::discrete>()) {
+      actions.discrete.push_back(discrete->start + random.integers(0, discrete->n));
+    } else {
+      const auto& box = *of.get_if<spaces::box>();
+      for (std::size_t d = 0; d < box.low.size(); ++d)
+        actions.continuous.push_back(float(random.uniform(box.low[d], box.high[d])));
+    }
+  }
+  return actions;
+}
+
+// Run by gymnasium_test.sh. LunarLander is left out: it has another version of Box2D.
+TEST_CASE("python: Gymnasium's environments are the built-in ones, bit for bit",
+          "[.gymnasium_guest]") {
+  const std::string id = GENERATE("CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0",
+                                  "MountainCarContinuous-v0", "Pendulum-v1", "Blackjack-v1");
+  CAPTURE(id);
+  const auto own = make_vector_environment(id, 3);
+  const auto python = make_vector_environment(
+      {.id = "gymnasium:" + id, .python = {.interpreter = std::getenv("TROUPE_GYMNASIUM_PYTHON")}},
+      3);
+  auto spec = python->spec();
+  spec.id = id;
+  CHECK(spec.action_space == own->spec().action_space);
+  CHECK(spec.max_episode_steps == own->spec().max_episode_steps);
+  CHECK(spec.reward_threshold == own->spec().reward_threshold);
+  REQUIRE(python->reset(41).obs == own->reset(41).obs);
+  numpy_random random(5);
+  std::size_t episodes = 0;
+  for (int step = 0; step < 600; ++step) {
+    CAPTURE(step);
+    const auto actions = actions_of_chance(spec.action_space, 3, random);
+    const auto expected = own->step(actions), got = python->step(actions);
+    REQUIRE(got.obs == expected.obs);
+    REQUIRE(got.reward == expected.reward);
+    REQUIRE(got.terminated == expected.terminated);
+    REQUIRE(got.truncated == expected.truncated);
+    REQUIRE(got.finished.size() == expected.finished.size());
+    for (std::size_t i = 0; i < got.finished.size(); ++i, ++episodes) {
+      CHECK(got.finished[i].final_obs == expected.finished[i].final_obs);
+      CHECK(got.finished[i].episode_return == expected.finished[i].episode_return);
+    }
+  }
+  CHECK(episodes > 0);
 }
 
 }  // namespace

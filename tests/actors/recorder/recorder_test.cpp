@@ -97,6 +97,27 @@ TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {
   CHECK(run.failures.empty());
 }
 
+TEST_CASE("recorder: the chosen numbers of episodes become columns and metrics", "[recorder]") {
+  fixture run;
+  auto options = run.options();
+  options.info = {"keys", "missing"};
+  std::map<std::string, double> noted;
+  options.noted = [&](const std::string& name, double value) { noted[name] = value; };
+  recorder record(options);
+  record.episode_with_info(10, 20, 10, {{"keys", 1}, {"doors", 5}, {"is_success", 1}});
+  record.episode_with_info(20, 20, 10, {{"keys", 2}, {"is_success", 0}});
+  record.episode_with_info(30, 20, 10, {{"keys", std::nan("")}, {"is_success", 0}});
+  record.episode(40, 20, 10);
+  record.record({100, {}});
+  const std::map<std::string, double> expected{{"rollout/ep_keys_mean", 1.5},
+                                               {"rollout/success_rate", 1.0 / 3}};
+  CHECK(noted == expected);
+  const auto csv = read_text(run_directory::open(record.directory()).progress_csv());
+  CHECK_THAT(csv,
+             Catch::Contains("rollout/ep_keys_mean") && Catch::Contains("rollout/success_rate"));
+  CHECK_THAT(csv, !Catch::Contains("doors") && !Catch::Contains("missing"));
+}
+
 TEST_CASE("recorder: what a row brings itself is not replaced", "[recorder]") {
   fixture run;
   recorder record(run.options());

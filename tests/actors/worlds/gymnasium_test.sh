@@ -26,4 +26,5 @@ python=$("$here/gymnasium_venv.sh" "$build") || skip "$python"
 tests=$(find "$build" -type f -name test_environments -perm -u+x | head -n 1)
 [ -n "$tests" ] || fail "test_environments is not built in $build"
 TROUPE_GYMNASIUM_RECORD=$record "$tests" '[.gymnasium]' || fail "the trajectories differ"
-echo "1 passed, 0 failed"
+TROUPE_GYMNASIUM_PYTHON=$python "$tests" '[.gymnasium_guest]' || fail "environments in Python differ from the built-in ones, or have a fault"
+echo "2 passed, 0 failed"

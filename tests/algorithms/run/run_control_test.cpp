@@ -5,8 +5,11 @@
 #include "actors/torch/torch.hpp"
 
 #include <limits>
+#include <map>
 #include <numeric>
+#include <string>
 
+#include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
@@ -310,6 +313,72 @@ TEST_CASE("action_histogram: bins are of the same width, and the outermost have 
   CHECK(seen.counts()[1][0] == 2);
   CHECK(seen.counts()[1][10] == 2);
   CHECK(seen.counts()[1][19] == 2);
+}
+
+// ---- options and attributes of environments
+
+/// Its rewards are its attribute "bonus", and its episodes have 8 steps. The info has the bonus and
+/// the option "first" of the reset.
+class dial final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Dial-v0",
+            .observation_space = spaces::box(-1, 1, {1}),
+            .action_space = spaces::discrete(2)};
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override {
+    steps_ = 0;
+    first_ = next_first_;
+    obs[0] = 0;
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = 0;
+    return {.reward = bonus_, .terminated = ++steps_ == 8, .success = bonus_ > 0};
+  }
+  episode_info info() const override { return {{"bonus", bonus_}, {"first", first_}}; }
+  void set_options(const std::string& json) override { next_first_ = std::stod(json.substr(9)); }
+  void set_attr(const std::string&, const std::string& json) override { bonus_ = std::stod(json); }
+
+ private:
+  int steps_ = 0;
+  double bonus_ = 0, first_ = 0, next_first_ = 0;
+};
+
+task<verdict> turn_dial(loops::progress now, run_control& control) {
+  if (now.updates == 4) {
+    co_await control.set_attr("bonus", "5");
+    co_await control.set_options(R"({"first":2})");
+  }
+  co_return verdict::go_on;
+}
+
+template <class Config>
+void check_dial(Config config) {
+  CAPTURE(config.algo);
+  config.env.id = "Dial-v0";
+  config.env.info = {"bonus", "first"};
+  const auto run = run_with(algorithm_with(config), turn_dial);
+  for (const auto& [name, last] : std::map<std::string, double>{
+           {"ep_rew_mean", 40}, {"ep_bonus_mean", 5}, {"ep_first_mean", 2}, {"success_rate", 1}}) {
+    CAPTURE(name);
+    const auto values = column_of(run, "rollout/" + name);
+    REQUIRE(values.size() > 1);
+    CHECK(values.front() == 0);
+    // The last 100 episodes have both kinds.
+    CHECK(values.back() > 0);
+    CHECK(values.back() < last);
+  }
+}
+
+TEST_CASE(
+    "run_control: options and attributes reach the environments of a run, and their info the "
+    "columns") {
+  static const bool registered = (register_environment<dial>("Dial-v0"), true);
+  CHECK(registered);
+  check_dial(short_ppo());
+  auto dqn = short_off_policy<dqn_config>();
+  dqn.total_steps = 128;
+  check_dial(dqn);
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#pragma once
+// What the checks of an environment have found, for people and for programs.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// A call of an environment that a check makes.
+struct environment_call {
+  std::string where;    ///< What is called, such as "reset", "step" or "making it".
+  std::string at = {};  ///< Which of these calls it is, such as "episode 1, step 3"; may be empty.
+  bool operator==(const environment_call&) const = default;
+};
+
+/// Something that an environment does wrong, or could do better.
+struct environment_finding {
+  std::string check;       ///< The check that found it, such as "bounds".
+  environment_call call;   ///< Where it was seen first; `where` may also be "action space".
+  std::string key = {};    ///< The part of a Dict or Tuple, such as "image" or "pair/0".
+  std::string expected;    ///< The expected result.
+  std::string got;         ///< The actual result. A traceback has several lines.
+  std::int64_t times = 1;  ///< How often it was seen.
+};
+
+/// A check that was not made.
+struct skipped_check {
+  std::string check;
+  std::string reason;
+};
+
+/// Receives what a check tells while it runs.
+class check_listener {
+ public:
+  virtual ~check_listener() = default;
+  /// Comes before each call of the environment's code.
+  virtual void begins(const environment_call& call) = 0;
+  /// A fault breaks the contract of environments. What is no fault is a warning.
+  virtual void found(bool is_fault, environment_finding what) = 0;
+  virtual void skipped(skipped_check what) = 0;
+};
+
+/// All that was found about an environment.
+class environment_report final : public check_listener {
+ public:
+  static constexpr std::size_t alike_max = 5;
+
+  explicit environment_report(std::string id) : id_(std::move(id)) {}
+
+  void begins(const environment_call& call) override { last_call_ = call; }
+  /// Counts a finding that is there already, from another call, once more. Of one check of one part
+  /// it keeps alike_max findings that differ in their texts, and counts others with the last one.
+  void found(bool is_fault, environment_finding what) override;
+  void skipped(skipped_check what) override { skipped_.push_back(std::move(what)); }
+
+  const std::string& id() const { return id_; }
+  const std::vector<environment_finding>& faults() const { return faults_; }
+  const std::vector<environment_finding>& warnings() const { return warnings_; }
+  const std::vector<skipped_check>& not_made() const { return skipped_; }
+  /// The call that began last.
+  const environment_call& last_call() const { return last_call_; }
+
+ private:
+  std::string id_;
+  std::vector<environment_finding> faults_, warnings_;
+  std::vector<skipped_check> skipped_;
+  environment_call last_call_;
+};
+
+/// Returns the report as lines of text, of which the first one has the numbers of findings.
+std::string to_string(const environment_report& report);
+/// Returns the report as a JSON object: docs/command_line.md lists its keys.
+nlohmann::json json_of(const environment_report& report);
+
+/// Returns a finding as a JSON object that `tell_json` understands.
+nlohmann::json json_of(bool is_fault, const environment_finding& finding);
+/// Tells the findings and skipped checks of an object {"findings": [...], "skipped": [...]}, which
+/// comes from another process. Throws nlohmann::json::exception for another form.
+void tell_json(const nlohmann::json& message, check_listener& to);
+
+}  // namespace troupe

@@ -1,0 +1,151 @@
+#include "actors/environments/space_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe::detail {
+namespace {
+
+class space_checker {
+ public:
+  space_checker(const char* place, check_listener& to)
+      : is_action_(std::string_view(place) == "action space"), place_(place), to_(to) {}
+
+  bool usable = true;
+
+  void check(const space& of, const std::string& key) {
+    key_ = key;
+    std::visit(*this, of.as_variant());
+  }
+
+  void operator()(const spaces::box& of) {
+    std::size_t count = 1;
+    for (const auto n : of.shape) count *= n < 0 ? 0 : static_cast<std::size_t>(n);
+    if (of.low.size() != count || of.high.size() != count) {
+      unusable(fmt::format("as many bounds as the shape has elements, {}", count),
+               fmt::format("{} low and {} high ones", of.low.size(), of.high.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (of.low[i] <= of.high[i]) continue;
+      unusable("low <= high", fmt::format("{} and {} at element {}", of.low[i], of.high[i], i));
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (of.low[i] != of.high[i]) continue;
+      warn("bounds", "low < high", fmt::format("{} for both at element {}", of.low[i], i));
+      break;
+    }
+    const auto is_finite = [](float bound) { return std::isfinite(bound); };
+    const bool bounded =
+        std::ranges::all_of(of.low, is_finite) && std::ranges::all_of(of.high, is_finite);
+    if (is_action_) {
+      check_action_box(of, bounded);
+    } else {
+      check_observation_box(of, bounded);
+    }
+  }
+  void operator()(const spaces::discrete& of) {
+    if (of.n < 1) unusable("n > 0", fmt::format("{}", of.n));
+    check_start(of.start != 0);
+  }
+  void operator()(const spaces::multi_discrete& of) {
+    if (of.n.empty() || std::ranges::any_of(of.n, [](auto n) { return n < 1; }))
+      unusable("numbers n > 0", to_string(of));
+    if (of.start.size() != of.n.size())
+      unusable(fmt::format("{} starts", of.n.size()), fmt::format("{}", of.start.size()));
+    check_start(std::ranges::any_of(of.start, [](auto start) { return start != 0; }));
+  }
+  void operator()(const spaces::multi_binary& of) {
+    if (of.n < 1) unusable("n > 0", fmt::format("{}", of.n));
+  }
+  void operator()(const spaces::text&) {
+    if (is_action_) unusable("a space without Text", "Text");
+  }
+  void operator()(const spaces::tuple& of) {
+    if (of.parts.empty()) unusable("a part", "an empty Tuple");
+    warn("spaces", "no Tuple, which Stable-Baselines3 refuses", "Tuple");
+    const auto key = key_;
+    for (std::size_t i = 0; i < of.parts.size(); ++i)
+      check(of.parts[i], key.empty() ? std::to_string(i) : fmt::format("{}/{}", key, i));
+  }
+  void operator()(const spaces::dict& of) {
+    if (of.parts.empty()) unusable("a part", "an empty Dict");
+    if (is_action_) {
+      warn("spaces", "no Dict, which Stable-Baselines3 refuses", "Dict");
+    } else if (!key_.empty()) {
+      warn("spaces", "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict");
+    }
+    const auto key = key_;
+    for (const auto& [name, part] : of.parts)
+      check(part, key.empty() ? name : fmt::format("{}/{}", key, name));
+  }
+
+ private:
+  void check_action_box(const spaces::box& of, bool bounded) {
+    if (!bounded) return tell(true, "bounds", "finite bounds", "an infinite bound");
+    const auto all = [](const std::vector<float>& bounds, float value) {
+      return std::ranges::all_of(bounds, [&](float bound) { return bound == value; });
+    };
+    if (!all(of.low, -1) || !all(of.high, 1))
+      warn("bounds",
+           "bounds -1 and 1, for which policies are made (env.rescale_action=true scales them)",
+           to_string(of));
+  }
+  void check_observation_box(const spaces::box& of, bool bounded) {
+    if (!bounded) warn("bounds", "finite bounds", "an infinite bound");
+    if (of.shape.size() == 3) {
+      check_image(of);
+    } else if (of.shape.size() != 1) {
+      warn("shape", "a vector or an image", fmt::format("a Box of {} dimensions", of.shape.size()));
+    }
+  }
+  void check_image(const spaces::box& of) {
+    const auto is = [](const std::vector<float>& bounds, float value) {
+      return std::ranges::all_of(bounds, [&](float bound) { return bound == value; });
+    };
+    if (of.type != spaces::element::uint8) {
+      warn("image", "type uint8 for an image", "float32");
+    } else if (!is(of.low, 0) || !is(of.high, 255)) {
+      warn("image", "bounds 0 and 255 for an image", "others");
+    }
+    constexpr std::int64_t side_min = 36;  // for the convolutions of Mnih et al. 2015
+    if (of.shape[1] < side_min || of.shape[2] < side_min)
+      warn("image", "at least 36x36 pixels for usual convolutions",
+           fmt::format("{}x{}", of.shape[1], of.shape[2]));
+  }
+  void check_start(bool is_shifted) {
+    if (is_shifted) warn("start", "start 0, which Stable-Baselines3 needs", "another");
+  }
+
+  void tell(bool is_fault, const char* check, std::string expected, std::string got) {
+    to_.found(is_fault, {.check = check,
+                         .call = {place_},
+                         .key = key_,
+                         .expected = std::move(expected),
+                         .got = std::move(got)});
+  }
+  void warn(const char* check, std::string expected, std::string got) {
+    tell(false, check, std::move(expected), std::move(got));
+  }
+  void unusable(std::string expected, std::string got) {
+    tell(true, "spaces", std::move(expected), std::move(got));
+    usable = false;
+  }
+
+  bool is_action_;
+  std::string place_, key_;
+  check_listener& to_;
+};
+
+}  // namespace
+
+bool check_space(const space& of, const char* place, check_listener& to) {
+  space_checker checker(place, to);
+  checker.check(of, "");
+  return checker.usable;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,45 @@
+#include "actors/python/python_check.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+double time_of(const environment_call& call, const python_options& python) {
+  if (call.where == "making it") return python.start_timeout;
+  return call.where == "reset" ? python.reset_timeout : python.step_timeout;
+}
+
+}  // namespace
+
+void check_python_environment(const python_environment_request& request,
+                              const check_options& options, check_listener& to) {
+  python_worker worker(request.python, request.id);
+  json command{{"do", "check"},
+               {"request", detail::request_json(request)},
+               {"steps", options.steps},
+               {"seed", options.seed}};
+  environment_call call{"making it"};
+  for (;;) {
+    to.begins(call);
+    json answer;
+    try {
+      answer = worker.call(command, time_of(call, request.python), "its " + call.where);
+    } catch (const python_ended& error) {
+      to.found(true,
+               {.check = "process", .call = call, .expected = "a return", .got = error.what()});
+      to.skipped({"the checks after it", "its process has ended"});
+      return;
+    }
+    tell_json(answer, to);
+    const auto& next = answer.at("next");
+    if (next.is_null()) return;
+    call = {next.at("where").get<std::string>(), next.at("at").get<std::string>()};
+    command = {{"do", "check_next"}};
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,16 @@
+#pragma once
+// The checks of an environment in Python, which its own process makes (troupe_worker/check.py).
+
+#include "actors/environments/environment_check.hpp"
+#include "actors/python/python_environment.hpp"
+
+namespace troupe {
+
+/// Checks the environment in the wrappers in Python, without those of this program. A call that
+/// doesn't return in its time, or ends the process, is a fault that ends the checks. Throws
+/// python_error if the environment can't be found, if a package is missing, and for arguments that
+/// it doesn't have.
+void check_python_environment(const python_environment_request& request,
+                              const check_options& options, check_listener& to);
+
+}  // namespace troupe

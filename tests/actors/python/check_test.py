@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""The checks that a worker makes of environments in Python, without its process: check_test.py BUILD_DIR
+
+Each world of worlds/unsound.py has one flaw, of which the checks tell that fault, or that warning, and no other fault.
+"""
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests/deploy"), str(ROOT / "actors/python"), str(ROOT / "tests/actors/python/worlds")]
+
+import deployment  # noqa: E402
+from troupe_worker.check import Checker  # noqa: E402
+
+# World, check, where, key, what was expected, what was there. The last two are beginnings of texts.
+FAULTS = [
+    ("Raises", "exceptions", "step", "", "no exception", "Traceback"),
+    ("RaisesInInit", "exceptions", "making it", "", "no exception", "Traceback"),
+    ("Exits", "exceptions", "step", "", "no exception", "a call of sys.exit(3)"),
+    ("OldStep", "result", "step", "", "a tuple (observation, reward", "a tuple of 4, the old form"),
+    ("OldReset", "result", "reset", "", "a tuple (observation, info)", "["),
+    ("OtherDtype", "dtype", "step", "", "dtype float32", "dtype float64"),
+    ("OtherShape", "shape", "step", "", "shape (2,)", "shape (3,)"),
+    ("NoArray", "type", "step", "", "a NumPy array", "a list"),
+    ("NaNObservation", "nan", "step", "", "finite numbers", "nan at [1]"),
+    ("OutOfBounds", "bounds", "step", "", "numbers from -1.0 to 1.0", "1.5 at [1]"),
+    ("NaNReward", "reward", "step", "", "a finite number", "nan"),
+    ("TextReward", "reward", "step", "", "a float", "'1' of type str"),
+    ("IntTerminated", "terminated", "step", "", "a bool", "0 of type int"),
+    ("NoneTruncated", "truncated", "step", "", "a bool", "None of type NoneType"),
+    ("NoInfo", "info", "step", "", "a dict", "None of type NoneType"),
+    ("NoResetInfo", "info", "reset", "", "a dict", "None of type NoneType"),
+    ("FloatImage", "dtype", "step", "image", "dtype uint8", "dtype float32"),
+    ("WrongLevel", "bounds", "step", "level", "an integer from 0 to 3", "4"),
+    ("FloatLevel", "type", "step", "level", "an int", "3.0 of type float"),
+    ("WrongBits", "bounds", "step", "bits", "integers from 0 to 1", "2 at [2]"),
+    ("WrongPair", "bounds", "step", "pair", "integers from 0 to 2", "3 at [1]"),
+    ("ExtraKey", "keys", "step", "", "the keys ['bits', 'image', 'level', 'pair']", "['bits', 'image', 'level', 'more'"),
+    ("MissingKey", "keys", "step", "", "the keys ['bits'", "['image'"),
+    ("WrongWord", "bounds", "step", "0", "characters of the space", "['d']"),
+    ("ShortTuple", "keys", "step", "", "2 values", "1"),
+    ("Contradicts", "contains", "step", "", "an observation that its space contains", "["),
+    ("UnknownSpace", "spaces", "observation space", "b", "a space of kind Box", "Graph"),
+    ("NoSpace", "spaces", "action space", "", "a space", "none"),
+    ("BoundsOfAnotherShape", "bounds", "observation space", "", "low of shape (2,)", "shape (3,)"),
+    ("EmptyDict", "spaces", "observation space", "", "a part", "an empty Dict"),
+    ("EmptyDiscrete", "spaces", "action space", "", "n > 0", "0"),
+    ("TextAction", "spaces", "action space", "", "a space without Text", "Text"),
+    ("UnboundedAction", "bounds", "action space", "", "finite bounds", "an infinite bound"),
+    ("ChangesSpaces", "unchanged spaces", "observation space", "", "the space that it had before", "{"),
+    ("NoSeed", "signature", "reset", "", "reset(*, seed=None, options=None)", "no argument seed"),
+    ("NoOptions", "signature", "reset", "", "reset(*, seed=None, options=None)", "no argument options"),
+    ("OfNoSeed", "determinism", "reset", "", "the same observation for the same seed", "["),
+    ("UnseededGenerator", "np_random", "reset", "", "a generator np_random", "other states for one seed"),
+    ("SharedState", "instances", "reset", "", "the same observation for the same seed", "["),
+    ("OtherInfo", "info", "step", "total", "the same info for the same seed", "1 and then"),
+    ("FailsAtHighest", "exceptions", "step", "", "no exception", "Traceback"),
+    ("NoPicture", "render", "render", "", "an array of bytes of shape (height", "None of type NoneType"),
+    ("FloatPicture", "render", "render", "", "an array of bytes of shape (height", "dtype float64 of shape (8, 8, 3)"),
+    ("OddMode", "render", "render_mode", "", "None or one of ['rgb_array']", "'video'"),
+    ("FailsToClose", "exceptions", "close", "", "no exception", "Traceback"),
+    ("WrongGoal", "goal", "compute_reward", "", "the reward of step", "-"),
+    ("OneGoal", "goal", "compute_reward", "", "an array of two rewards for two goals", "-"),
+    ("NoGoal", "goal", "step", "", "the keys ['observation', 'achieved_goal', 'desired_goal']", "["),
+]
+WARNINGS = [
+    ("ArrayReward", "reward", "step", "", "a float", "an array of shape (1,)"),
+    ("Float32Reward", "reward", "step", "", "a float, which Stable-Baselines3 needs", "float32"),
+    ("NumpyTerminated", "terminated", "step", "", "bool, which Stable-Baselines3 needs", "numpy.bool"),
+    ("TruncatesAtOnce", "truncated", "step", "", "more than one step before truncation", "one"),
+    ("Int32Pair", "dtype", "step", "pair", "dtype int64", "dtype int32"),
+    ("ListForTuple", "type", "step", "", "a tuple", "a list"),
+    ("WideAction", "bounds", "action space", "", "bounds -1 and 1", "-2.0 and 2.0"),
+    ("DoubleAction", "dtype", "action space", "", "float32", "float64"),
+    ("ShiftedAction", "start", "action space", "", "start 0", "1"),
+    ("GridAction", "shape", "action space", "", "one dimension", "shape (2, 2)"),
+    ("SmallImage", "image", "observation space", "", "at least 36x36 pixels", "shape (8, 8, 3)"),
+    ("SeedByDefault", "signature", "reset", "", "seed=None", "7"),
+    ("SameSeed", "seeds", "reset", "", "episodes that depend on the seed", "the same for four seeds"),
+    ("Rounds", "determinism", "step", "", "exactly the same observation", "a rounding error"),
+    ("ReusesMemory", "reused memory", "step", "", "a new observation each time", "the memory of the observation"),
+    ("NeverEnds", "end", "step", "", "terminated or truncated, or a time limit", "neither in 60 steps"),
+    ("ChangesActions", "action", "step", "", "an action that it leaves as it is", ""),
+    ("NoRenderModes", "render", "metadata", "", "a list of names as render_modes", "None"),
+    ("ClosesOnce", "close", "close", "", "no exception where it is called again", "AttributeError"),
+    ("SeedMethod", "seed method", "seed", "", "no method", "a method"),
+]
+
+
+def check(world, steps=60, **request):
+    """Returns what the checks tell of a world: the findings, and what was skipped."""
+    plain = {"id": world, "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
+    checker = Checker({**plain, **request}, steps, seed=4)
+    for call in checker.run():
+        assert set(call) == {"where", "at"}, call
+    return checker.take()
+
+
+def faults_of(told):
+    return {(f["check"], f["where"], f["key"]) for f in told["findings"] if f["fault"]}
+
+
+class Checks(unittest.TestCase):
+    def assert_told(self, told, is_fault, check, where, key, expected, got):
+        alike = [
+            f
+            for f in told["findings"]
+            if (f["fault"], f["check"], f["where"], f["key"]) == (is_fault, check, where, key)
+            and f["expected"].startswith(expected)
+            and f["got"].startswith(got)
+        ]
+        self.assertTrue(alike, told)
+
+    def test_a_sound_world_has_no_finding(self):
+        for world in ("Sound", "Kinds", "Goal"):
+            with self.subTest(world):
+                self.assertEqual(check(f"unsound:{world}"), {"findings": [], "skipped": []})
+
+    def test_each_fault_is_told_and_no_other(self):
+        for world, *fault in FAULTS:
+            with self.subTest(world):
+                told = check(f"unsound:{world}")
+                self.assert_told(told, True, *fault)
+                # A wrong observation of a step may be one of a reset, too.
+                others = {(c, w, k) for c, w, k in faults_of(told) if (c, k) != (fault[0], fault[2])}
+                self.assertEqual(others, set())
+
+    def test_each_warning_is_told_and_no_fault(self):
+        for world, *warning in WARNINGS:
+            with self.subTest(world):
+                told = check(f"unsound:{world}")
+                self.assert_told(told, False, *warning)
+                self.assertEqual(faults_of(told), set())
+
+    def test_bounds_that_are_turned_over(self):
+        told = check("unsound:TurnedOver")
+        self.assert_told(told, True, "bounds", "observation space", "", "low <= high", "3.0 and 1.0 at [1]")
+
+    def test_a_number_of_the_info_that_is_asked_for(self):
+        told = check("unsound:Sound", info=["steps", "keys"])
+        self.assertEqual([f["expected"] for f in told["findings"]][0], "a number keys in the last info (env.info)")
+        self.assertEqual(faults_of(told), set())
+
+    def test_a_wrapper_is_checked_with_its_environment(self):
+        self.assertEqual(faults_of(check("good:Counter", wrappers=["good.Halve"])), {("info", "step", "keys")})
+
+    def test_what_is_no_environment(self):
+        told = check("faulty:nothing")
+        self.assertEqual(
+            faults_of(told),
+            {(c, w, "") for c, w in [("methods", "reset"), ("methods", "step"), ("spaces", "observation space"), ("spaces", "action space")]},
+        )
+
+    def test_missing_packages_and_names_are_no_findings(self):
+        with self.assertRaisesRegex(ModuleNotFoundError, "a_package_that_is_missing"):
+            check("misses:World")
+        with self.assertRaisesRegex(Exception, "module unsound has no 'Nothing'"):
+            check("unsound:Nothing")
+
+
+if __name__ == "__main__":
+    deployment.main()

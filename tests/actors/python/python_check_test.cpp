@@ -1,0 +1,78 @@
+#include "actors/python/python_check.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "actors/worlds/check_world.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+// tests/actors/python/check_test.py has the checks themselves. Here are the processes.
+
+environment_request world(const std::string& id, const std::string& options = "{}") {
+  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  return {.id = id,
+          .options = options,
+          .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60, .step_timeout = 1}};
+}
+
+environment_report check(const environment_request& request) {
+  return check_world(request, {.steps = 50, .seed = 1});
+}
+
+TEST_CASE("python check: a sound world has no finding, and a flaw is told with its traceback") {
+  CHECK(to_string(check(world("unsound:Sound"))) == "unsound:Sound: no fault, no warning\n");
+  const auto report = check(world("unsound:Raises"));
+  REQUIRE(report.faults().size() == 1);
+  CHECK(report.faults()[0].check == "exceptions");
+  CHECK(report.faults()[0].call == environment_call{"step", "episode 1, step 1"});
+  CHECK(report.faults()[0].times > 1);
+  CHECK_THAT(to_string(report), Contains("unsound.py\", line") &&
+                                    Contains("KeyError: 'the door'") && !Contains("troupe_worker"));
+}
+
+TEST_CASE("python check: a process that ends, and one that doesn't answer, are faults") {
+  const auto [name, expected] = GENERATE(table<const char*, const char*>(
+      {{"Dies", "ended with exit code 7"},
+       {"Hangs", "was killed, because its step took longer than 1 s"}}));
+  const auto report = check(world("unsound:" + std::string(name)));
+  REQUIRE(report.faults().size() == 1);
+  CHECK(report.faults()[0].check == "process");
+  CHECK(report.faults()[0].call == environment_call{"step", "episode 1, step 1"});
+  CHECK_THAT(report.faults()[0].got, Contains(expected));
+  REQUIRE(report.not_made().size() == 1);
+}
+
+TEST_CASE("python check: what the request has wrong is an error and no fault") {
+  const auto refuse = [](const environment_request& request, const char* expected) {
+    CHECK_THROWS_WITH(check(request), Contains(expected));
+  };
+  refuse(world("misses:World"), "pip install 'a_package_that_is_missing'");
+  refuse(world("unsound:Nothing"), "module unsound has no 'Nothing'");
+  refuse(world("unsound:Sound", R"({"size": 3})"), "env.options: unsound:Sound takes");
+}
+
+TEST_CASE("python check: wrappers of this program are checked around the world") {
+  auto request = world("good:Steer");
+  request.wrappers = {.max_episode_steps = 10, .frames = 2, .rescale_actions = true};
+  CHECK_THAT(to_string(check(request)), StartsWith("good:Steer: no fault"));
+}
+
+// Hidden: tests/actors/worlds/gymnasium_test.sh runs it with an interpreter that has Gymnasium.
+TEST_CASE("python check: environments of Gymnasium have no fault", "[.gymnasium_guest]") {
+  const char* interpreter = std::getenv("TROUPE_GYMNASIUM_PYTHON");
+  REQUIRE(interpreter);
+  for (const std::string name : {"CartPole-v1", "Pendulum-v1", "Blackjack-v1", "FrozenLake-v1"}) {
+    const auto report = check_world(
+        {.id = "gymnasium:" + name, .python = {.interpreter = interpreter}}, {.steps = 300});
+    CHECK_THAT(to_string(report), StartsWith("gymnasium:" + name + ": no fault"));
+  }
+}
+
+}  // namespace
+}  // namespace troupe
