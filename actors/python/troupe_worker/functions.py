@@ -130,10 +130,10 @@ class Items:
             except StopIteration:
                 return {"items": batch, "ended": True}
             except Exception as error:
+                self.error = error  # a generator that has thrown would only seem to end
                 if not batch:
                     raise
-                self.error = error  # what came before it is not lost
-                break
+                break  # what came before it is not lost
             self.given += 1
             size += len(text)
             batch.append(text)

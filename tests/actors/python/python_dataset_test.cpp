@@ -109,7 +109,8 @@ TEST_CASE("python_dataset: items before a fault are given") {
   CAPTURE(name);
   auto items = items_of(name);
   CHECK(items.next()["prompt"] == "1=");
-  CHECK_THROWS_WITH(items.next(), Contains("items:" + std::string(name)) && Contains(expected));
+  for (int i = 0; i < 2; ++i)  // no new epoch begins after the fault
+    CHECK_THROWS_WITH(items.next(), Contains("items:" + std::string(name)) && Contains(expected));
 }
 
 TEST_CASE(
