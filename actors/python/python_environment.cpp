@@ -90,8 +90,7 @@ class known_facts {
            const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
-    const auto known =
-        std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    const auto known = std::erase_if(known_, [&](const entry& of) { return of.first == request; });
     for (const auto& part : left_out) {
       if (known > 0) break;
       log::warn("a part of the observations is left out, for it is no kind of numbers",
@@ -187,8 +186,8 @@ class python_host {
   /// Draws an environment as it is now.
   bool render(std::size_t i, canvas& on) {
     if (!request_.python.render || !worker_) return false;
-    const auto picture = call(*worker_, {{"do", "render"}, {"row", i}},
-                              request_.python.step_timeout, "a picture");
+    const auto picture =
+        call(*worker_, {{"do", "render"}, {"row", i}}, request_.python.step_timeout, "a picture");
     if (picture.empty()) return false;
     const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
     on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);

@@ -39,7 +39,7 @@ std::filesystem::path interpreter_of(const python_options& options) {
   if (!options.interpreter.empty()) {
     auto found = detail::find_program(options.interpreter);
     if (!found.empty()) return found;
-    throw python_error("env.python: expected a Python interpreter, got \"" + options.interpreter +
+    throw python_error("python: expected a Python interpreter, got \"" + options.interpreter +
                        "\", which is no program that can be executed");
   }
   if (const char* active = std::getenv("VIRTUAL_ENV"); active && *active) {
@@ -48,7 +48,7 @@ std::filesystem::path interpreter_of(const python_options& options) {
   }
   auto found = detail::find_program("python3");
   if (!found.empty()) return found;
-  throw python_error("env.python: expected python3 on PATH, got none; install Python 3.9 or later");
+  throw python_error("python: expected python3 on PATH, got none; install Python 3.9 or later");
 }
 
 /// The value of PYTHONPATH: the worker's code, the working directory and what it was before.
@@ -246,8 +246,9 @@ python_worker::python_worker(const python_options& options, std::string name)
 python_worker::~python_worker() = default;
 
 json python_worker::call(const json& command, double seconds, const std::string& action) {
-  auto answer =
-      state_->parse(state_->exchange(json_kind, command.dump(), json_kind, seconds, action));
+  // What a language model writes may be no UTF-8.
+  const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
+  auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, seconds, action));
   if (!answer.is_object()) state_->end("was killed, because it answered no object");
   if (const auto error = answer.find("error"); error != answer.end() && error->is_string())
     throw python_error(state_->name + ": " + error->get<std::string>());

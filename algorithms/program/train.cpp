@@ -441,7 +441,11 @@ int train(const train_arguments& arguments, const context& of) {
   try {
     check_listen(arguments);
     start = begin(arguments, *metrics, of);
-    refuse_nodes_that_cannot_join(start.what.settings, arguments.listen);
+    const auto& settings = start.what.settings;
+    refuse_nodes_that_cannot_join(settings, arguments.listen);
+    if (settings.deterministic && !settings.without_environment) {
+      require_deterministic(settings.env);
+    }
   } catch (const std::exception& e) {
     complain(e);
     return 2;

@@ -114,7 +114,9 @@ hosted_environment::factory environments_of(const env_section& env, int count) {
 
 std::string program_of(const env_section& env) {
   const bool elsewhere = placement_of(env.placement) == placement::process;
-  return elsewhere && !names_openenv(env.id) && environment_host_has(registered(env, 1)) ? environment_host() : "";
+  return elsewhere && !names_openenv(env.id) && environment_host_has(registered(env, 1))
+             ? environment_host()
+             : "";
 }
 
 bool blocks(const env_section& env) {

@@ -34,8 +34,7 @@ void require_plain(const environment_request& request) {
   if (request.options != "{}") refuse("env.options");
   if (!request.python.wrappers.empty()) refuse("env.wrappers");
   if (request.wrappers != wrapper_options{})
-    refuse(
-        "env.max_episode_steps, frame_stack, rescale_action, reward_scale and reward_clip");
+    refuse("env.max_episode_steps, frame_stack, rescale_action, reward_scale and reward_clip");
 }
 
 }  // namespace

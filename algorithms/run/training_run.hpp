@@ -82,9 +82,10 @@ class training_run {
   /// that callbacks set (run_control.hpp).
   template <class Role>
   task<> practise_on(service<Role> environments, std::size_t replicas) {
-    co_await control.use([environments](auto options, auto attrs) {
+    const auto telling = [environments](auto options, auto attrs) {
       return tell(environments, std::move(options), std::move(attrs));
-    });
+    };
+    co_await control.use(telling);
     if (!task_selector_) co_return;
     task_selector_->use(environments, replicas);
     co_await task_selector_->tell();

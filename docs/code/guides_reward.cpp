@@ -58,6 +58,22 @@ class opinion {
 };
 // readme: end
 
+// readme: python
+#include "actors/python/python_reward.hpp"
+
+troupe::task<double> judge_in_python(troupe::system& sys) {
+  using judge = troupe::python_reward;
+  auto rewards = co_await sys.serve<judge>(
+      {.name = "reward",
+       .placement = troupe::placement::thread,
+       .idempotent = {troupe::endpoint<&judge::evaluate>}},
+      troupe::python_reward_options{.functions = {"my_rewards:score"}}, &sys.metrics());
+  const troupe::judged_completion written{"4+9=", "3", R"({"answer": "3"})"};
+  const auto judged = co_await rewards.route<&judge::evaluate>(written);
+  co_return judged.total;  // 1; judged.values has the value of each function
+}
+// readme: end
+
 // readme: wrapper
 #include "actors/worlds/registry.hpp"
 

@@ -51,6 +51,11 @@ if draws cartpole_ppo.png; then
   run cp cartpole/ppo/CartPole-v1_1/learning_curve.png "$here/cartpole_ppo.png"
 fi
 
+if draws acrobot.gif; then
+  train --runs swings --algo ppo --env Acrobot-v1 -n 100000
+  run "$troupe" eval swings/ppo/Acrobot-v1_1 --video "$here/acrobot.gif"
+fi
+
 if draws learning_curves.svg; then
   poles=(--runs curves --env CartPole-v1 evaluation.every_steps=5000)
   torques=(--runs curves -n 20000 evaluation.every_steps=1000)

@@ -23,7 +23,9 @@ target_link_libraries(outside PRIVATE troupe::algorithms troupe::grpo troupe::sf
 add_executable(door door.cpp)
 target_link_libraries(door PRIVATE troupe::program)
 troupe_leave_out_unused_libraries(door)
+troupe_add_plugin(lamps lamps.cpp)
 CMAKE
+cp "$(dirname "$0")/../../docs/code/plugin/lamps.cpp" "$place/program"
 cat >"$place/program/door.cpp" <<'CPP'
 #include "algorithms/program/main.hpp"
 
@@ -95,6 +97,8 @@ timeout 60 "$place/program/build/door" train -n 256 rollout.n_steps=128 evaluati
 grep -qF "program=$place/installed/libexec/troupe/env-host" "$place/log" ||
   fail "a program of find_package(troupe) runs Troupe's environments in the installed env-host"
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
+timeout 60 "$place/installed/bin/troupe" train --env program/build/lamps.so -n 256 rollout.n_steps=128 \
+  evaluation.final_episodes=1 --metrics-port 0 >"$place/log" 2>&1 || fail "training on a plug-in of troupe_add_plugin"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
   fail "the installed command looks for libtorch's unused libraries beside itself"

@@ -39,7 +39,7 @@ refused() {  # refused WHAT PATTERN ENVIRONMENT
   [[ $code -eq 2 ]] && grep -qE "$2" err && [[ $(wc -l <err) -le 2 && ! -e refused ]]
   report "$1" $?
 }
-echo 'no shared object, but a text that is longer than a header' >text.so
+yes 'no shared object' | head -20 >text.so
 refused "a file that isn't there" '\./nowhere\.so: expected the path of a plug-in: No such file' ./nowhere.so
 refused "a file that is no shared object" '\./text\.so: expected a plug-in .*invalid ELF header' ./text.so
 refused "a shared object that is no plug-in" 'expected a plug-in with TROUPE_PLUGIN' "$plugins/plain.so"

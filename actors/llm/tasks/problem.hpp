@@ -20,6 +20,8 @@ struct problem {
   std::string letters = {};       ///< the question for the letters model, such as "347>"
   std::string expected = {};      ///< the right answer, or for code one of the right answers
   tested_function function = {};  ///< the function to write; it has no tests if it is not code
+  /// Further values for rewards in Python, a JSON object. Empty means none.
+  std::string columns = {};
 };
 
 /// A problem with a model's answer, which reward functions judge.
@@ -48,6 +50,9 @@ struct problem_task {
   std::vector<reward_function<answered_problem>> rewards;
   bool is_code = false;        ///< true if a coder runs answers before they are judged
   problem_counts counts = {};  ///< the default counts
+  /// A generator in Python that gives the problems in place of `draw`, such as
+  /// "my_tasks:problems"; see python_problems.hpp. Empty means none.
+  std::string generator = {};
 };
 
 /// The sum of the digits of a number with `size` digits. The reward is 1 for a right answer.

@@ -1,4 +1,4 @@
-"""The loop of a worker that hosts environments."""
+"""The loop of a worker that hosts environments or functions."""
 
 import json
 import math
@@ -9,6 +9,7 @@ import numpy as np
 
 from troupe_worker.channel import MEMORY, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
+from troupe_worker.functions import Items, Rewards
 from troupe_worker.spaces import action_sizes, describe, flat_size, left_out, reader_of, writer_of
 
 # The bits of a row's flags.
@@ -16,7 +17,7 @@ TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
 
 
 class Worker:
-    """Hosts environments and answers Troupe's commands, one at a time."""
+    """Hosts environments or functions and answers Troupe's commands, one at a time."""
 
     def __init__(self, channel):
         self.channel = channel
@@ -147,6 +148,20 @@ class Worker:
         """Makes the call that was told before, and goes on to the next one."""
         call = next(self.checks, None)
         return {**self.checker.take(), "next": call}
+
+    def do_load_rewards(self, names):
+        self.rewards = Rewards(names)
+        return {}
+
+    def do_score(self, prompts, completions, columns):
+        return self.rewards.score(prompts, completions, columns)
+
+    def do_open_items(self, name, seed, skip):
+        self.items = Items(name, seed, skip)
+        return {}
+
+    def do_next_items(self, count):
+        return self.items.next(count)
 
     # ---- episodes
 

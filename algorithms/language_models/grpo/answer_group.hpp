@@ -24,7 +24,8 @@ struct sampled_answer {
   std::string text;
   bool truncated = false;  ///< true if a limit of tokens or turns ended the answer
   double reward = 0.0;
-  /// The first part of the reward: 1 for a right answer or a game that was won.
+  /// The first part of the reward: 1 for a right answer or a game that was won. With rewards in
+  /// Python it is the whole reward.
   double right = 0.0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/run/option_rules.hpp"
@@ -18,7 +19,40 @@ std::int64_t last_user_needed(const grpo_code_section& c) {
   return (c.first_user + 1) / 2 * 2 + 2 * std::int64_t{c.coders} - 1;
 }
 
+/// True if each text names a function in Python, and none is there twice.
+bool names_functions(const std::vector<std::string>& texts) {
+  try {
+    std::set<std::string> names;
+    for (const auto& text : texts) names.insert(python_function_of(text));
+    return names.size() == texts.size();
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+python_options options_of(const grpo_python_section& python) {
+  return {.interpreter = python.interpreter,
+          .start_timeout = python.start_timeout,
+          .memory_limit_mb = python.memory_limit_mb};
+}
+
 }  // namespace
+
+python_reward_options grpo_config::python_rewards() const {
+  std::vector<std::string> functions;
+  for (const auto& text : reward) functions.push_back(python_function_of(text));
+  return {.functions = std::move(functions),
+          .weights = reward_weights,
+          .timeout = python.reward_timeout,
+          .python = options_of(python)};
+}
+
+python_dataset_options grpo_config::python_items(const std::string& generator) const {
+  return {.function = generator,
+          .seed = seed,
+          .timeout = python.prompt_timeout,
+          .python = options_of(python)};
+}
 
 grpo_loss_options grpo_options::loss() const {
   auto options = preset().loss;
@@ -305,7 +339,10 @@ void describe(options_schema<grpo_problems_section>& s) {
 void describe(options_schema<grpo_task_section>& s) {
   // There is no list of allowed names, since a program can have tasks of its own.
   s.field("name", &grpo_task_section::name)
-      .help(fmt::format("The name of the task: {}.", fmt::join(known_task_names(), ", ")));
+      .help(fmt::format(
+          "The name of the task: {}, or python:MODULE:FUNCTION for the items of a generator in "
+          "Python.",
+          fmt::join(known_task_names(), ", ")));
   s.field("problems", &grpo_task_section::problems)
       .help("The problems of the task, which are drawn from the seed.");
   s.field("shots", &grpo_task_section::shots)
@@ -314,6 +351,37 @@ void describe(options_schema<grpo_task_section>& s) {
       .help(
           "The number of solved training problems that a chat model is shown before the problem "
           "that it is asked.");
+}
+
+void describe(options_schema<grpo_python_section>& s) {
+  s.field("interpreter", &grpo_python_section::interpreter)
+      .help(
+          "The Python interpreter of rewards and tasks in Python; empty means $VIRTUAL_ENV's, else "
+          "python3.");
+  s.field("workers", &grpo_python_section::workers)
+      .at_least(1)
+      .at_most(1024)
+      .help("The number of processes that compute rewards in Python.");
+  const auto timeout = [&](const char* name, double grpo_python_section::* member) -> auto& {
+    return s.field(name, member).above(0).at_most(86'400).unit("seconds");
+  };
+  timeout("start_timeout", &grpo_python_section::start_timeout)
+      .help(
+          "How long a process may take to import the functions, and to skip the items that a "
+          "resumed run has had.");
+  timeout("reward_timeout", &grpo_python_section::reward_timeout)
+      .help(
+          "How long the reward functions may take for a batch of answers before their process is "
+          "ended.");
+  timeout("prompt_timeout", &grpo_python_section::prompt_timeout)
+      .help("How long the next item of a task in Python may take before its process is ended.");
+  s.field("memory_limit_mb", &grpo_python_section::memory_limit_mb)
+      .at_least(0)
+      .at_most(1 << 24)
+      .unit("MiB")
+      .help(
+          "The limit of private memory of a process of rewards or tasks in Python; 0 means none. "
+          "Beyond it Python raises MemoryError.");
 }
 
 void describe(options_schema<grpo_code_section>& s) {
@@ -385,7 +453,7 @@ void describe(options_schema<grpo_warm_start_section>& s) {
       .at_most(1'000'000)
       .help(
           "The number of supervised steps on right answers before the first update. 0 means none. "
-          "null means 40, and 120 for the letters model on problems.");
+          "null means 40, 120 for the letters model on problems, and 0 for a task in Python.");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
       .at_least(1)
       .at_most(65536)
@@ -500,6 +568,19 @@ void describe(options_schema<grpo_config>& s) {
       .one_of({"grpo"})
       .help("The algorithm that this file configures.");
   s.field("task", &grpo_config::task).help("The task that the model learns.");
+  s.field("reward", &grpo_config::reward)
+      .also_known_as({"reward_funcs"})
+      .items(0, reward_functions_max)
+      .example("[python:my_rewards:score]")
+      .help(
+          "Reward functions in Python, python:MODULE:FUNCTION each, in place of the task's own. "
+          "One "
+          "function needs no list: reward=python:my_rewards:score.");
+  s.field("reward_weights", &grpo_config::reward_weights)
+      .items(0, reward_functions_max)
+      .example("[1,0.2]")
+      .help("The weights of these functions; [] means 1 each.");
+  s.field("python", &grpo_config::python).help("The processes of rewards and tasks in Python.");
   s.field("code", &grpo_config::code).help("The execution of answers in the task code.");
   s.field("game", &grpo_config::game).help("The games, in tasks that are games.");
   s.field("model", &grpo_config::model).help("The language model that learns.");
@@ -553,6 +634,23 @@ void describe(options_schema<grpo_config>& s) {
                            last_user_needed(c.code));
       },
       [](const grpo_config& c) { return c.code.last_user >= last_user_needed(c.code); });
+  option_rule(
+      s, "reward", [](const grpo_config&) { return "python:MODULE:FUNCTION, each once"; },
+      [](const grpo_config& c) { return names_functions(c.reward); });
+  option_rule(
+      s, "reward",
+      [](const grpo_config&) {
+        return "[] where deterministic is true, as a process in Python keeps no virtual time";
+      },
+      [](const grpo_config& c) { return !c.deterministic || c.reward.empty(); });
+  option_rule(
+      s, "reward_weights",
+      [](const grpo_config& c) {
+        return fmt::format("[], or as many as reward has functions, {}", c.reward.size());
+      },
+      [](const grpo_config& c) {
+        return c.reward_weights.empty() || c.reward_weights.size() == c.reward.size();
+      });
   option_rule(
       s, "game.urls",
       [](const grpo_config&) {

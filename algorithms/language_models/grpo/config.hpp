@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "actors/llm/tasks/problem.hpp"
+#include "actors/python/python_dataset.hpp"
+#include "actors/python/python_reward.hpp"
 #include "algorithms/language_models/config.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/losses/grpo_loss.hpp"
@@ -95,6 +97,16 @@ struct grpo_task_section {
   int shots = 0;
 };
 
+/// The processes of rewards and problems in Python.
+struct grpo_python_section {
+  std::string interpreter = {};
+  int workers = 1;
+  double start_timeout = 120;
+  double reward_timeout = 60;
+  double prompt_timeout = 60;
+  std::int64_t memory_limit_mb = 0;
+};
+
 /// The execution of answers if the task is code.
 struct grpo_code_section {
   int coders = 2;
@@ -160,6 +172,10 @@ struct grpo_evaluation_section {
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task = {};
+  /// Reward functions in Python, such as "python:my_rewards:score", in place of the task's own.
+  std::vector<std::string> reward = {};
+  std::vector<double> reward_weights = {};
+  grpo_python_section python = {};
   grpo_code_section code = {};
   grpo_game_section game = {};
   grpo_model_section model = {};
@@ -177,6 +193,11 @@ struct grpo_config {
   /// Lets the task code run the model's programs without a sandbox. A configuration file can't set
   /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
+
+  /// The rewards in Python. It has no functions if the task's own rewards are used.
+  python_reward_options python_rewards() const;
+  /// The items of a generator in Python, such as "my_tasks:problems".
+  python_dataset_options python_items(const std::string& generator) const;
 };
 
 void describe(enum_schema<grpo_variant>& s);
@@ -194,6 +215,7 @@ void describe(options_schema<grpo_options>& s);
 
 void describe(options_schema<grpo_problems_section>& s);
 void describe(options_schema<grpo_task_section>& s);
+void describe(options_schema<grpo_python_section>& s);
 void describe(options_schema<grpo_code_section>& s);
 void describe(options_schema<grpo_game_section>& s);
 void describe(options_schema<grpo_model_section>& s);

@@ -94,7 +94,7 @@ task<bool> grpo::begin() {
     in.progress.start += seconds;
     if (found) {
       log::info("the model was evaluated before the first update",
-                {{game_ ? "reward" : "right", found->mean},
+                {{game_ || !config_.reward.empty() ? "reward" : "right", found->mean},
                  {"of", found->returns.size()},
                  {"seconds", seconds}});
     }

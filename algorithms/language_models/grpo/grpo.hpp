@@ -5,7 +5,8 @@
 //   prompts      training problems; two more services have held-out problems, one for evaluations
 //                during training and one for the evaluation at the end
 //   generators   write answers
-//   rewards      judge answers; code is run by the coders first
+//   rewards      judge answers; code is run by the coders first; rewards and prompts may be in
+//                Python
 //   worlds       play games with the model; a task has either rewards or worlds
 //   replay       hands each group to the trainer once and whole, unless it is too stale
 //   trainer      updates the weights, which go to the store and the generators
@@ -67,6 +68,7 @@ class grpo {
   task<> serve_answering(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
   task<> serve_prompts(const checkpoint* from);
+  python_dataset<llm::problem>::maker generated_problems() const;
   task<> serve_coders();
   task<> serve_judging();
   std::size_t at_once() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "actors/recorder/score_text.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
@@ -41,13 +42,18 @@ std::pair<grpo_task, bool> chosen(const std::string& name, const std::vector<grp
   throw config_error("/task/name", unknown_name_message("task", name, known));
 }
 
-model_evaluation judged(const grpo_task& task, evaluation seen) {
+model_evaluation judged(const grpo_task& task, const grpo_config& config, evaluation seen) {
   const auto count = seen.returns.size();
   if (task.game()) {
     const auto won = std::ranges::count_if(seen.returns, [](double each) { return each > 0; });
     const auto share = 100.0 * static_cast<double>(won) / static_cast<double>(count);
     auto verdict = fmt::format("{:.1f} % won of {} games, mean reward {}", share, count,
                                score_text(seen.mean));
+    return {std::move(seen), std::move(verdict)};
+  }
+  if (!config.reward.empty()) {
+    auto verdict =
+        fmt::format("mean reward {} over {} held-out problems", score_text(seen.mean), count);
     return {std::move(seen), std::move(verdict)};
   }
   auto verdict = fmt::format("{:.1f} % right of {} held-out problems", 100 * seen.mean, count);
@@ -73,7 +79,14 @@ named_algorithm grpo_algorithm(const std::vector<grpo_task>& own) {
     const auto config = read_named_config(document, may, defaults);
     const auto task = chosen(config.task.name, own).first;
     const auto at_the_end = static_cast<std::size_t>(config.evaluation.final_problems);
-    return judged(task, evaluate_model(config, task, model, problems > 0 ? problems : at_the_end));
+    return judged(task, config,
+                  evaluate_model(config, task, model, problems > 0 ? problems : at_the_end));
+  };
+  // One function needs no list.
+  grpo.complete = [](nlohmann::json& document) {
+    if (!document.is_object() || !document.contains("reward")) return;
+    auto& reward = document["reward"];
+    if (reward.is_string()) reward = nlohmann::json::array({reward});
   };
   return grpo;
 }

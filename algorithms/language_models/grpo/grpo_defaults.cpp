@@ -17,7 +17,8 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   const bool letters = config.model.path.empty();
   const auto counts = counts_of(task, config);
   config.task.problems = {counts.size, counts.training, counts.held_out};
-  fill(config.warm_start.batches, letters ? 120 : 40);
+  // The items of a generator need not have right answers, which a warm start shows.
+  fill(config.warm_start.batches, task.is_generated() ? 0 : letters ? 120 : 40);
   fill(config.warm_start.keep_moments, true);
   fill(config.rollout.prompts, letters ? 256 : 64);
   fill(config.rollout.group, letters ? 4 : 8);

@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/llm/tasks/python_problems.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
 namespace {
@@ -52,33 +54,71 @@ bool came(const outcome<T>& result) {
   return false;
 }
 
-/// Judges one answer and adds it, or counts why it is dropped.
-task<> add_answer(const answer_roles& r, answer_group& group, sampled_answer written) {
-  llm::answered_problem judged{group.asked, written.text};
+/// An answer that was judged.
+struct judged_answer {
+  sampled_answer written;
+  std::string dropped;  ///< The reason why it is dropped; empty if it is not.
+};
+
+/// The rewards of an answer by the functions in Python.
+task<outcome<reward_result>> judge_in_python(const answer_roles& r, llm::answered_problem judged) {
+  auto prompt = r.format->style ? judged.asked.question : judged.asked.letters;
+  auto sample = llm::completion_of(judged, std::move(prompt), bool(r.coders));
+  auto result = co_await r.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
+  // A completion that ends the process, or for which it hangs, costs its answers alone.
+  const auto error = result.error();
+  const bool is_lost =
+      is_kind(error, error_kind::replica_lost) || is_kind(error, error_kind::poison);
+  if (is_lost) co_return std::make_exception_ptr(role_error("rewards", error));
+  co_return result;
+}
+
+/// Judges one answer, or says why it is dropped.
+task<judged_answer> judge_answer(const answer_roles& r, llm::problem asked,
+                                 sampled_answer written) {
+  llm::answered_problem judged{std::move(asked), written.text};
   if (r.coders) {
-    auto asked = call_function(code_in(written.text), group.asked.function);
-    const auto ran = co_await r.coders.try_route<&coder::run>(std::move(asked));
-    if (!came(ran)) {
-      ++group.dropped["coder"];
-      co_return;
-    }
-    judged.tests_passed = passed_share(ran.value(), group.asked.function);
+    const auto function = judged.asked.function;
+    auto call = call_function(code_in(written.text), function);
+    const auto ran = co_await r.coders.try_route<&coder::run>(std::move(call));
+    if (!came(ran)) co_return judged_answer{std::move(written), "coder"};
+    judged.tests_passed = passed_share(ran.value(), function);
   }
-  auto outcome = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
-  if (!came(outcome)) {
-    ++group.dropped["reward"];
-    co_return;
+  outcome<reward_result> result(reward_result{});
+  if (r.python_rewards) {
+    result = co_await judge_in_python(r, std::move(judged));
+  } else {
+    result = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
   }
-  written.reward = outcome.value().total;
-  written.right = outcome.value().values.front();
-  group.answers.push_back(std::move(written));
+  if (!came(result)) co_return judged_answer{std::move(written), "reward"};
+  const auto& reward = result.value();
+  written.reward = reward.total;
+  written.right = r.python_rewards ? reward.total : reward.values.front();
+  co_return judged_answer{std::move(written), ""};
 }
 
 task<answer_group> ask_once(const answer_roles& r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
   auto group = co_await write_group(r, std::move(drawn));
   auto written = std::exchange(group.answers, {});
-  for (auto& each : written) co_await add_answer(r, group, std::move(each));
+  std::vector<judged_answer> judged;
+  if (r.python_rewards) {  // all at once, as its functions judge batches
+    std::vector<task<judged_answer>> under_way;
+    for (auto& each : written) under_way.push_back(judge_answer(r, group.asked, std::move(each)));
+    judged = co_await all(std::move(under_way));
+  } else {
+    for (auto& each : written) {
+      auto one = co_await judge_answer(r, group.asked, std::move(each));
+      judged.push_back(std::move(one));
+    }
+  }
+  for (auto& [answer, dropped] : judged) {
+    if (dropped.empty()) {
+      group.answers.push_back(std::move(answer));
+    } else {
+      ++group.dropped[dropped];
+    }
+  }
   co_return group;
 }
 

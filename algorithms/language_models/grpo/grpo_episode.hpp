@@ -12,6 +12,7 @@
 #include "actors/llm/generator/generator.hpp"
 #include "actors/metrics/training_metrics.hpp"
 #include "actors/openenv/text/text_world.hpp"
+#include "actors/python/python_reward.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
@@ -27,6 +28,7 @@ struct answer_roles {
   service<prompt_source> prompts;
   service<llm::generator> generators;
   service<answer_judge> rewards;
+  service<python_reward> python_rewards;  ///< Used in place of `rewards`, if it is served.
   service<coder> coders;  ///< Runs answers on their tests before they are judged; only for code.
   service<replay_queue<answer_group>> replay;
 
@@ -63,10 +65,11 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 
 /// The whole episode: a group of judged answers, at least one unless may_be_empty. Besides
 /// write_group's reasons, an answer is dropped and counted as "reward" if its reward throws, isn't
-/// finite or comes too late, and as "coder" if its code could not be run in time. The deadlines are
-/// those of the services. If no answer is left, or with refill_zero_variance all have the same
-/// reward, another prompt is asked, `rounds` in all. The last group is returned as it is if it has
-/// answers; otherwise std::runtime_error is thrown.
+/// finite or comes too late or, in Python, applies to no part or ends its process, and as "coder"
+/// if its code could not be run in time. The deadlines are those of the services. If no answer is
+/// left, or with refill_zero_variance all have the same reward, another prompt is asked, `rounds`
+/// in all. The last group is returned as it is if it has answers; otherwise std::runtime_error is
+/// thrown.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "actors/llm/tasks/letters_model.hpp"
+#include "actors/llm/tasks/python_problems.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -23,7 +24,23 @@ std::vector<std::string> known_task_names() {
   return names;
 }
 
+namespace {
+
+/// True for the name of a generator in Python.
+bool is_generator_name(const std::string& name) { return name.starts_with("python:"); }
+
+grpo_task generated_task(const std::string& name) {
+  try {
+    return llm::generator_task(name, python_function_of(name));
+  } catch (const std::invalid_argument& e) {
+    throw config_error("/task/name", e.what());
+  }
+}
+
+}  // namespace
+
 grpo_task find_task(const std::string& name) {
+  if (is_generator_name(name)) return generated_task(name);
   if (const auto* game = openenv::find_text_game(name)) return *game;
   const auto& tasks = llm::problem_tasks();
   const auto found = std::ranges::find(tasks, name, &llm::problem_task::name);
@@ -42,7 +59,7 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task) {
   config.task.name = task.name();
   if (task.name().empty())
     throw config_error("/task/name", "expected a name of the program's own task, got \"\"");
-  if (std::ranges::count(known_task_names(), task.name()) > 0)
+  if (std::ranges::count(known_task_names(), task.name()) > 0 || is_generator_name(task.name()))
     throw config_error("/task/name",
                        fmt::format("expected a name that no task of Troupe's has, as `troupe eval` "
                                    "would take that one for the program's own, got \"{}\"",
@@ -65,6 +82,11 @@ llm::problem_set hands_of(const openenv::text_game& game, const grpo_config& con
   return made;
 }
 
+/// True if right answers to training problems are shown to the model.
+bool shows_answers(const grpo_config& config) {
+  return config.warm_start.batches > 0 || config.task.shots > 0;
+}
+
 }  // namespace
 
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) {
@@ -78,8 +100,12 @@ llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) 
 
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
   if (task.game()) return hands_of(*task.game(), config);
+  auto counts = counts_of(task, config);
   try {
-    return make_problems(*task.problems(), counts_of(task, config), config.seed);
+    if (!task.is_generated()) return make_problems(*task.problems(), counts, config.seed);
+    const std::int64_t shots = config.task.shots;
+    counts.training = shows_answers(config) ? std::max(counts.training, shots) : 1;
+    return first_problems(config.python_items(task.problems()->generator), counts);
   } catch (const llm::problem_counts_error& e) {
     throw config_error("/task/problems/" + e.option, e.what());
   }
@@ -131,6 +157,8 @@ void check_letters(const std::string& task, const llm::problem& asked, const pro
   }
 }
 
+}  // namespace
+
 void check_problem(const std::string& task, const llm::problem& asked, const prompt_format& by) {
   if (!by.style) check_letters(task, asked, by);
   const auto& text = by.style ? asked.question : asked.letters;
@@ -142,6 +170,8 @@ void check_problem(const std::string& task, const llm::problem& asked, const pro
     throw std::invalid_argument(fmt::format(
         "task {}: expected problems of fewer than {} letters, got \"{}\"", task, room, text));
 }
+
+namespace {
 
 void check_game(const openenv::text_game& game, const grpo_config& config) {
   if (game.environment.empty() && config.game.urls.empty())
@@ -158,6 +188,15 @@ void check_game(const openenv::text_game& game, const grpo_config& config) {
 
 void check_options(const grpo_task& task, const grpo_config& config) {
   if (task.is_code()) check_code(config);
+  if (task.game() && !config.reward.empty())
+    throw config_error("/reward", fmt::format("expected [] for {}, whose world gives the reward, "
+                                              "got {}",
+                                              task.name(), config.reward.front()));
+  if (task.is_generated() && config.deterministic)
+    throw config_error("/deterministic",
+                       fmt::format("expected false for the problems of {}, as a process in Python "
+                                   "keeps no virtual time",
+                                   task.problems()->generator));
   if (task.game()) return check_game(*task.game(), config);
   check_held_out(config, counts_of(task, config).held_out);
 }
@@ -177,15 +216,25 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
   if (task.game()) return;
-  const answer_judge judge(task.problems()->rewards);
-  const bool shows_answers = config.warm_start.batches > 0 || config.task.shots > 0;
+  if (config.reward.empty()) {
+    const answer_judge judge(task.problems()->rewards);
+  } else {
+    const python_reward judge(config.python_rewards());
+  }
+  const bool compares = config.reward.empty() && is_generator_name(task.name());
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
       check_problem(task.name(), each, format);
-      if (shows_answers && each.expected.empty())
+      if (!each.expected.empty()) continue;
+      if (shows_answers(config))
         throw std::invalid_argument(fmt::format(
             "task {}: expected a right answer to each problem, which warm_start.batches "
             "and task.shots show (0: none is needed), got none to \"{}\"",
+            task.name(), each.question));
+      if (compares)
+        throw std::invalid_argument(fmt::format(
+            "task {}: expected the key \"answer\" in each item, or reward functions that need none "
+            "(option reward), got none to \"{}\"",
             task.name(), each.question));
     }
   }

@@ -28,6 +28,8 @@ class grpo_task {
   const llm::problem_task* problems() const { return std::get_if<llm::problem_task>(&kind_); }
   /// The game; null if the task has problems.
   const openenv::text_game* game() const { return std::get_if<openenv::text_game>(&kind_); }
+  /// True if a generator in Python gives the problems.
+  bool is_generated() const { return problems() && !problems()->generator.empty(); }
   /// True if answers are programs, which are run on tests.
   bool is_code() const { return problems() && problems()->is_code; }
 
@@ -37,8 +39,8 @@ class grpo_task {
 
 /// The names of the built-in tasks, for grpo_config::task.name.
 std::vector<std::string> known_task_names();
-/// The built-in task with this name. Throws config_error that lists all names and suggests the
-/// nearest one.
+/// The built-in task with this name, or the task of the generator that python:MODULE:FUNCTION
+/// names. Throws config_error that lists all names and suggests the nearest one.
 grpo_task find_task(const std::string& name);
 
 /// The algorithm for train and train_in on a task of the program's own, whose name replaces
@@ -51,9 +53,13 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task);
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
 
 /// The problems of the task, which depend only on the configuration and its seed. For a game these
-/// are a hundred made-up positions with a move for each. Throws config_error if there are not as
-/// many different problems as the configuration asks for.
+/// are a hundred made-up positions with a move for each. For a generator in Python these are its
+/// first problems; those for training are as many as the warm start and the shots use. Throws
+/// config_error if there are not as many different problems as the configuration asks for, and
+/// python_error.
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
+
+struct prompt_format;
 
 namespace detail {
 
@@ -68,11 +74,13 @@ struct held_out_problems {
 held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
                                        const std::vector<llm::problem>& held_out);
 
+/// Throws std::invalid_argument for a problem that the model can't read.
+void check_problem(const std::string& task, const llm::problem& asked, const prompt_format& by);
 /// Throws config_error if the task can't be learned or evaluated with the configuration.
 void check_options(const grpo_task& task, const grpo_config& config);
 /// Makes and checks all problems of a run with a completed configuration. Throws like problems_of
 /// and prompt_format_of, and std::invalid_argument for a problem that the model can't read and for
-/// a task without rewards.
+/// a task without rewards. Imports rewards in Python, and throws python_error if that fails.
 void check_problems(const grpo_task& task, const grpo_config& config);
 /// The algorithm for a task whose name is config.task.name.
 algorithm grpo_algorithm_with(const grpo_config& config, const grpo_task& task);

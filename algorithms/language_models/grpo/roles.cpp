@@ -12,6 +12,7 @@
 #include "actors/llm/files/known_models.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tasks/python_problems.hpp"
 #include "actors/openenv/server/local_world.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
@@ -163,8 +164,17 @@ task<> grpo::serve_prompts(const checkpoint* from) {
   serve_options asking{
       .name = "prompts",
       .idempotent = {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>}};
-  roles.prompts = co_await in.serve<prompt_source>(std::move(asking), problems_.training, true,
-                                                   derived_seed(config_.seed, "prompts"));
+  const auto seed = derived_seed(config_.seed, "prompts");
+  if (task_.is_generated()) {
+    asking.placement = placement::thread;
+    asking.deadline = answer_deadline(config_);
+    auto items = config_.python_items(task_.problems()->generator);
+    roles.prompts = co_await in.serve<prompt_source>(std::move(asking), std::move(items),
+                                                     generated_problems(), seed);
+  } else {
+    roles.prompts =
+        co_await in.serve<prompt_source>(std::move(asking), problems_.training, true, seed);
+  }
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
   // Each evaluation rewinds its prompt source to its own seed, so the seed here does not matter.
@@ -177,6 +187,16 @@ task<> grpo::serve_prompts(const checkpoint* from) {
   serve_options judging{.name = "final_prompts"};
   final_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(at_the_end),
                                                     false, std::uint64_t{0});
+}
+
+/// Makes the training problems of a generator's items and checks each of them.
+python_dataset<llm::problem>::maker grpo::generated_problems() const {
+  return [make = llm::training_problems(problems_.held_out), task = task_.name(),
+          format = format_](const nlohmann::json& item) {
+    auto made = make(item);
+    if (made) detail::check_problem(task, *made, *format);
+    return made;
+  };
 }
 
 task<> grpo::serve_coders() {
@@ -192,6 +212,16 @@ task<> grpo::serve_coders() {
 }
 
 task<> grpo::serve_judging() {
+  if (!config_.reward.empty()) {
+    serve_options judging{.name = "rewards",
+                          .replicas = static_cast<std::size_t>(config_.python.workers),
+                          .placement = placement::thread,
+                          .deadline = answer_deadline(config_),
+                          .idempotent = {endpoint<&python_reward::evaluate>}};
+    roles.python_rewards = co_await in.serve<python_reward>(
+        std::move(judging), config_.python_rewards(), &in.sys.metrics());
+    co_return;
+  }
   if (!game_) {
     serve_options judging{.name = "rewards",
                           .deadline = answer_deadline(config_),
@@ -244,13 +274,13 @@ coder_options coders_of(const grpo_config& config) {
 
 namespace {
 
-run_labels labels_of(const grpo_task& task) {
+run_labels labels_of(const grpo_task& task, bool by_reward) {
   return {.steps = "updates",
           .axis = "updates",
           .episode = "group",
           .score = "reward",
           .judged = task.game() ? "deals" : "held-out problems",
-          .verdict = task.game() ? "reward " : "share right "};
+          .verdict = by_reward ? "reward " : "share right "};
 }
 
 }  // namespace
@@ -273,7 +303,7 @@ run_settings settings_of(const grpo_config& c, const grpo_task& task) {
           .without_environment = !task.game(),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
-          .labels = labels_of(task),
+          .labels = labels_of(task, task.game() || !c.reward.empty()),
           .config = to_json(c).dump()};
 }
 

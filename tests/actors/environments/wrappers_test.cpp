@@ -171,7 +171,8 @@ TEST_CASE("wrappers: a potential's differences sum up to that of the first state
   state_writer half_way;
   const bool saved = shaped.save(half_way);
   CHECK(shaped.step(action_view(left), obs).reward == 2 + 0.5 * 12 - 11);
-  CHECK(shaped.step(action_view(left), obs).reward == 3 - 12.0);  // a terminal state has potential 0
+  CHECK(shaped.step(action_view(left), obs).reward ==
+        3 - 12.0);  // a terminal state has potential 0
   CHECK_FALSE(saved);
   CHECK(shaped.spec().reward_threshold == std::nullopt);
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
 #include "actors/random/action_random.hpp"
-#include "actors/torch/torch.hpp"
 
 namespace troupe {
 

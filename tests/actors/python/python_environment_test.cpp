@@ -243,7 +243,7 @@ TEST_CASE("python: what can't be made is told before anything runs") {
   refuse(request, "env.wrappers: module good has no 'Wrap'");
   request = world("good:Counter");
   request.python.interpreter = "/no/python";
-  refuse(request, "env.python: expected a Python interpreter, got \"/no/python\"");
+  refuse(request, "python: expected a Python interpreter, got \"/no/python\"");
   request = {.id = "CartPole-v1", .python = {.wrappers = {"good.Halve"}}};
   refuse(request, "env.wrappers: expected none");
 }
@@ -304,7 +304,8 @@ env_actions actions_of_chance(const space& of, std::size_t count, numpy_random& 
 }
 
 // Run by gymnasium_test.sh. LunarLander is left out: it has another version of Box2D.
-TEST_CASE("python: Gymnasium's environments are the built-in ones, bit for bit", "[.gymnasium_guest]") {
+TEST_CASE("python: Gymnasium's environments are the built-in ones, bit for bit",
+          "[.gymnasium_guest]") {
   const std::string id = GENERATE("CartPole-v0", "CartPole-v1", "Acrobot-v1", "MountainCar-v0",
                                   "MountainCarContinuous-v0", "Pendulum-v1", "Blackjack-v1");
   CAPTURE(id);

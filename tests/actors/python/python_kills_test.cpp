@@ -52,7 +52,8 @@ std::size_t open_files() {
 std::size_t shared_segments() {
   std::ifstream maps("/proc/self/maps");
   std::size_t found = 0;
-  for (std::string line; std::getline(maps, line);) found += line.find("troupe-python") != line.npos;
+  for (std::string line; std::getline(maps, line);)
+    found += line.find("troupe-python") != line.npos;
   return found;
 }
 
@@ -151,8 +152,8 @@ TEST_CASE("python: kills cost the episodes under way and leave nothing behind") 
   CHECK(shared_segments() == 0);
   CHECK(resident_mb() <= memory + 32);
   std::printf("%d kills: %d episodes lost, %lld steps; %zu then %zu open files, %zu then %zu MB\n",
-              wanted, of.lost_episodes.load(), static_cast<long long>(of.steps), files, open_files(),
-              memory, resident_mb());
+              wanted, of.lost_episodes.load(), static_cast<long long>(of.steps), files,
+              open_files(), memory, resident_mb());
 }
 
 }  // namespace

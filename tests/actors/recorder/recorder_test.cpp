@@ -113,7 +113,8 @@ TEST_CASE("recorder: the chosen numbers of episodes become columns and metrics",
                                                {"rollout/success_rate", 1.0 / 3}};
   CHECK(noted == expected);
   const auto csv = read_text(run_directory::open(record.directory()).progress_csv());
-  CHECK_THAT(csv, Catch::Contains("rollout/ep_keys_mean") && Catch::Contains("rollout/success_rate"));
+  CHECK_THAT(csv,
+             Catch::Contains("rollout/ep_keys_mean") && Catch::Contains("rollout/success_rate"));
   CHECK_THAT(csv, !Catch::Contains("doors") && !Catch::Contains("missing"));
 }
 

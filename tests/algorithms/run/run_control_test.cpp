@@ -370,7 +370,9 @@ void check_dial(Config config) {
   }
 }
 
-TEST_CASE("run_control: options and attributes reach the environments of a run, and their info the columns") {
+TEST_CASE(
+    "run_control: options and attributes reach the environments of a run, and their info the "
+    "columns") {
   static const bool registered = (register_environment<dial>("Dial-v0"), true);
   CHECK(registered);
   check_dial(short_ppo());

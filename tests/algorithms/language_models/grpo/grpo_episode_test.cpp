@@ -2,8 +2,11 @@
 
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 
+#include <cstdlib>
 #include <limits>
 
+#include "runtime/base/log.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/test.hpp"
@@ -171,6 +174,63 @@ task<> drop_what_is_judged_late(system& sys) {
 
 TEST_CASE("generate_answers: an answer that is judged too late is dropped and counted") {
   play(drop_what_is_judged_late, slow_messages);
+}
+
+task<> serve_python(system& sys, answer_roles& roles, const char* function) {
+  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  python_reward_options options{
+      .functions = {function}, .timeout = 20, .python = {.interpreter = "/usr/bin/python3"}};
+  serve_options serving{.name = "python",
+                        .placement = placement::thread,
+                        .max_batch = 4,
+                        .idempotent = {endpoint<&python_reward::evaluate>}};
+  roles.python_rewards = co_await sys.serve<python_reward>(std::move(serving), std::move(options));
+}
+
+/// What rewards.py computes by the same name.
+double fingerprint(const llm::answered_problem& a) {
+  std::uint64_t value = 0;
+  for (const char c : a.asked.letters + '|' + a.answer + '|' + a.asked.expected)
+    value = (value * 31 + static_cast<unsigned char>(c)) % 1000003;
+  return double(value);
+}
+
+task<> judge_in_both(system& sys) {
+  auto roles = co_await serve_roles(sys, fingerprint);
+  co_await serve_python(sys, roles, "rewards:fingerprint");
+  std::vector<task<answer_group>> groups;
+  for (int i = 0; i < 8; ++i) groups.push_back(generate_answers(roles));
+  const auto written = co_await all(std::move(groups));
+  for (const auto& group : written) {
+    CHECK(group.answers.size() == 6);
+    for (const auto& a : group.answers) {
+      CHECK(a.reward == fingerprint({group.asked, a.text}));
+      CHECK(a.right == a.reward);
+    }
+  }
+}
+
+TEST_CASE("generate_answers: rewards in Python are those of the same function in C++") {
+  system sys({.threads = 1});
+  sys.run(judge_in_both(sys));
+}
+
+task<> drop_what_kills(system& sys) {
+  auto roles = co_await serve_roles(sys, fingerprint);
+  co_await serve_python(sys, roles, "rewards:dies_at_four");
+  roles.group = 8;
+  roles.rounds = 100;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() > 0);
+  for (const auto& a : group.answers) CHECK(a.text.size() < 4);
+  CHECK(group.dropped.at("reward") > 0);
+}
+
+TEST_CASE("generate_answers: answers whose reward ends its process in Python are dropped") {
+  log::set_level("off");
+  system sys({.threads = 1});
+  sys.run(drop_what_kills(sys));
+  log::set_level("info");
 }
 
 double constant(const llm::answered_problem&) { return 0.5; }

@@ -1,0 +1,111 @@
+#include "actors/llm/tasks/python_problems.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "actors/reward/text_reward.hpp"
+
+namespace troupe::llm {
+namespace {
+
+using nlohmann::json;
+
+std::string right_answer_of(const json& item) {
+  for (const char* key : {"answer", "target"}) {
+    const auto found = item.find(key);
+    if (found == item.end() || found->is_null()) continue;
+    if (found->is_string()) return found->get<std::string>();
+    if (found->is_number()) return found->dump();
+    // Other values are for rewards alone, such as a list of right answers.
+    return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+problem problem_of(const json& item) {
+  const auto prompt = item.find("prompt");
+  if (prompt == item.end())
+    throw std::invalid_argument("expected the key \"prompt\", got " + item.dump().substr(0, 200));
+  if (!prompt->is_string() || prompt->get_ref<const std::string&>().empty())
+    throw std::invalid_argument("prompt: expected a text, got " + prompt->dump().substr(0, 200));
+  auto question = prompt->get<std::string>();
+  auto columns = item;
+  columns.erase("prompt");
+  return {.question = question,
+          .letters = std::move(question),
+          .expected = right_answer_of(item),
+          .columns = columns.dump()};
+}
+
+problem_task generator_task(std::string name, std::string function) {
+  return {.name = std::move(name),
+          .what = "the items of " + function,
+          .rewards = {{"right",
+                       [](const answered_problem& a) {
+                         return exact_match(a.answer, a.asked.expected);
+                       }}},
+          .counts = {.size = 1, .training = 100, .held_out = 200},
+          .generator = std::move(function)};
+}
+
+problem_set first_problems(python_dataset_options options, const problem_counts& counts) {
+  if (counts.held_out < 1)
+    throw problem_counts_error("held_out",
+                               fmt::format("expected at least 1, got {}", counts.held_out));
+  const auto function = options.function;
+  options.epochs = 1;
+  python_dataset<problem> items(std::move(options), problem_of);
+  problem_set made;
+  std::set<std::string> held_out;
+  std::int64_t read = 0;
+  // Repeated prompts are passed over, which takes many items if there are few different ones.
+  const auto most = 1000 + 20 * (counts.held_out + counts.training);
+  try {
+    for (; read < most && std::ssize(made.training) < std::max<std::int64_t>(counts.training, 1);
+         ++read) {
+      auto next = items.next();
+      if (std::ssize(made.held_out) < counts.held_out) {
+        if (held_out.insert(next.question).second) made.held_out.push_back(std::move(next));
+      } else if (!held_out.contains(next.question)) {
+        made.training.push_back(std::move(next));
+      }
+    }
+  } catch (const dataset_exhausted&) {
+    // The epoch has fewer items than were asked for.
+  }
+  if (made.training.empty())
+    throw problem_counts_error(
+        "held_out",
+        fmt::format("expected fewer than the {} different prompts in {} items of {}, as "
+                    "training needs others, got {}",
+                    held_out.size(), read, function, counts.held_out));
+  return made;
+}
+
+python_dataset<problem>::maker training_problems(const std::vector<problem>& held_out) {
+  std::set<std::string> prompts;
+  for (const auto& one : held_out) prompts.insert(one.question);
+  return [prompts = std::move(prompts)](const json& item) -> std::optional<problem> {
+    auto made = problem_of(item);
+    if (prompts.contains(made.question)) return std::nullopt;
+    return made;
+  };
+}
+
+judged_completion completion_of(const answered_problem& judged, std::string prompt, bool is_code) {
+  auto columns = judged.asked.columns;
+  if (columns.empty()) {
+    json made{{"answer", judged.asked.expected}};
+    if (is_code) made["tests_passed"] = judged.tests_passed;
+    columns = made.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  return {std::move(prompt), judged.answer, std::move(columns)};
+}
+
+}  // namespace troupe::llm

@@ -1,0 +1,5 @@
+"""A module that hangs in its import."""
+
+import time
+
+time.sleep(1000)

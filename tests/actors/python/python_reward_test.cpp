@@ -1,0 +1,219 @@
+#include "actors/python/python_reward.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "runtime/base/log.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "runtime/system/system.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+
+python_reward_options of_functions(std::vector<std::string> functions) {
+  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  return {.functions = std::move(functions),
+          .timeout = 20,
+          .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60}};
+}
+
+/// Completions c0, c1, ... of the prompts p0, p1, ..., each with its number as a column.
+batch<judged_completion> numbered(int count) {
+  batch<judged_completion> made;
+  for (int i = 0; i < count; ++i) {
+    const auto number = std::to_string(i);
+    made.push_back({"p" + number, "c" + number, R"({"number": )" + number + "}"});
+  }
+  return made;
+}
+
+batch<judged_completion> completions(const std::vector<std::string>& texts,
+                                     const std::string& columns = "{}") {
+  batch<judged_completion> made;
+  for (const auto& text : texts) made.push_back({"p", text, columns});
+  return made;
+}
+
+TEST_CASE("python_reward: a function gets prompts, completions and columns of the same items") {
+  python_reward judge(of_functions({"rewards:echo"}));
+  const auto results = judge.evaluate(numbered(300));
+  REQUIRE(results.size() == 300);
+  for (int i = 0; i < 300; ++i) {
+    CHECK(results[i].total == i);
+    CHECK(results[i].values == std::vector<double>{double(i)});
+  }
+}
+
+TEST_CASE("python_reward: several functions are weighted, and one may not apply") {
+  auto options =
+      of_functions({"rewards:right", "rewards:even", "rewards:length", "rewards:slow_minds"});
+  options.weights = {10, 1, 0.125, 2};
+  metrics_registry metrics;
+  python_reward judge(options, &metrics);
+  const auto results = judge.evaluate(completions({"12", "123"}, R"({"answer": "123"})"));
+  CHECK(results[0].total == 0 + 1 + 0.25 + 1);
+  CHECK(results[1].total == 10 + 0.375 + 1);
+  CHECK(results[0].values == std::vector<double>{0, 1, 2, 0.5});
+  CHECK(std::isnan(results[1].values[1]));
+  const auto text = metrics.text();
+  CHECK(series(text, R"(troupe_reward_value_count{reward="rewards:even"})") == 1);
+  CHECK(series(text, R"(troupe_reward_value_sum{reward="rewards:length"})") == 5);
+  CHECK(series(text, "troupe_reward_count") == 2);
+}
+
+TEST_CASE("python_reward: a column that an item lacks is None, and texts need not be UTF-8") {
+  python_reward judge(of_functions({"rewards:missing", "rewards:characters"}));
+  batch<judged_completion> two;
+  two.push_back({"p", "a", R"({"level": 2})"});
+  two.push_back({"p", "\xff", "{}"});
+  const auto results = judge.evaluate(std::move(two));
+  CHECK(results[0].values == std::vector<double>{2, 97});
+  CHECK(results[1].values == std::vector<double>{-1, 0xfffd});
+}
+
+TEST_CASE("python_reward: a wrong value, or none at all, costs its own completion alone") {
+  python_reward judge(of_functions({"rewards:by_word"}));
+  auto results = judge.evaluate(completions({"fine", "nan", "text", "list", "fine"}));
+  CHECK(results[0].total == 1);
+  CHECK_THROWS_WITH(results[1], "reward \"rewards:by_word\": expected a finite number, got nan");
+  CHECK_THROWS_WITH(results[2], Contains("expected a number or None, got '1.0' of type str"));
+  CHECK_THROWS_WITH(results[3], Contains("expected a number or None, got [1.0] of type list"));
+  CHECK(results[4].total == 1);
+
+  python_reward picky(of_functions({"rewards:even"}));
+  results = picky.evaluate(completions({"12", "123"}));
+  CHECK(results[0].total == 1);
+  CHECK_THROWS_WITH(results[1], Contains("rewards:even") && Contains("got None alone"));
+
+  batch<judged_completion> broken = completions({"12"});
+  broken.push_back({"p", "34", "[1]"});
+  results = picky.evaluate(std::move(broken));
+  CHECK(results[0].total == 1);
+  CHECK_THROWS_WITH(results[1], "columns: expected a JSON object, got \"[1]\"");
+}
+
+TEST_CASE("python_reward: a function's fault is told with its name, and it goes on") {
+  const auto [name, expected] = GENERATE(table<const char*, const char*>(
+      {{"throws", "KeyError: 'no such answer'"},
+       {"leaves", "it called sys.exit(3)"},
+       {"too_few", "expected 2 numbers, one for each completion, got 1"},
+       {"no_list", "expected a list of 2 numbers, got float"},
+       {"needs_level", "it takes the column 'level', but the items have ['answer']"}}));
+  CAPTURE(name);
+  metrics_registry metrics;
+  const auto function = "rewards:" + std::string(name);
+  python_reward judge(of_functions({"rewards:right", function}), &metrics);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_WITH(judge.evaluate(completions({"1", "2"}, R"({"answer": "1"})")),
+                      Contains("reward \"" + function + "\": ") && Contains(expected));
+  CHECK(series(metrics.text(), "troupe_reward_failures_total{reward=\"" + function + "\"}") == 4);
+}
+
+TEST_CASE("python_reward: what can't be made is told at once") {
+  const auto refuse = [](const python_reward_options& options, const char* expected) {
+    CHECK_THROWS_WITH(python_reward(options), Contains(expected));
+  };
+  refuse(of_functions({"misses_a_package:score"}), "pip install 'a_package_that_is_missing'");
+  refuse(of_functions({"no_such_module:score"}), "No module named 'no_such_module'");
+  refuse(of_functions({"rewards:nothing"}), "rewards:nothing: module rewards has no 'nothing'");
+  refuse(of_functions({"rewards:number"}), "rewards:number: expected a function, got 3");
+  refuse(of_functions({}), "expected 1 to 32 functions, got 0");
+  refuse(of_functions({"rewards:right", "rewards:right"}), "expected each name once");
+  auto options = of_functions({"rewards:right"});
+  options.weights = {1, 2};
+  refuse(options, "expected a weight for each of the 1 functions, got 2");
+  options.weights = {std::nan("")};
+  refuse(options, "expected a finite weight, got nan");
+  options = of_functions({"hangs_in_import:score"});
+  options.python.start_timeout = 0.5;
+  refuse(options, "the import of hangs_in_import:score took longer than 0.5 s");
+}
+
+TEST_CASE("python_reward: the name of a function in a configuration") {
+  CHECK(python_function_of("python:my_rewards:score") == "my_rewards:score");
+  CHECK(python_function_of("python:a.b:c") == "a.b:c");
+  for (const auto* text : {"", "python", "my_rewards:score", "python:score", "python:a:b:c",
+                           "python:gymnasium:score", "python:a-b:c"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(python_function_of(text), Contains("expected python:MODULE:FUNCTION"));
+  }
+}
+
+task<service<python_reward>> serve_reward(system& sys, python_reward_options options) {
+  serve_options serving{.name = "reward",
+                        .placement = placement::thread,
+                        .idempotent = {endpoint<&python_reward::evaluate>}};
+  co_return co_await sys.serve<python_reward>(std::move(serving), std::move(options),
+                                              &sys.metrics());
+}
+
+task<double> judge_one(service<python_reward> rewards, std::string text) {
+  judged_completion asked{"p", std::move(text), "{}"};
+  const auto result = co_await rewards.route<&python_reward::evaluate>(std::move(asked));
+  co_return result.total;
+}
+
+task<> gather_calls(system& sys) {
+  const auto rewards = co_await serve_reward(sys, of_functions({"rewards:sized"}));
+  std::vector<task<double>> calls;
+  for (int i = 0; i < 100; ++i) calls.push_back(judge_one(rewards, "c"));
+  const auto sizes = co_await all(std::move(calls));
+  // The first batch holds what has come by then, and the second all that came during it.
+  double batches = 0;
+  for (const double size : sizes) batches += 1 / size;
+  CHECK(std::lround(batches) <= 3);
+}
+
+TEST_CASE("python_reward: concurrent calls are judged as batches") {
+  system sys({.threads = 1});
+  sys.run(gather_calls(sys));
+}
+
+task<> judge_what_kills(system& sys, std::string word, std::string expected) {
+  auto options = of_functions({"rewards:by_word"});
+  options.timeout = 0.5;
+  const auto rewards = co_await serve_reward(sys, std::move(options));
+  const double before = co_await judge_one(rewards, "fine");
+  CHECK(before == 1);
+  judged_completion asked{"p", word, "{}"};
+  const auto killed = co_await rewards.try_route<&python_reward::evaluate>(std::move(asked));
+  CHECK(is_kind(killed.error(), error_kind::poison));
+  CHECK_THAT(describe(killed.error()), Contains(expected));
+  const double after = co_await judge_one(rewards, "fine");
+  CHECK(after == 1);
+}
+
+TEST_CASE("python_reward: a crash or a hang restarts the replica, and is not repeated for ever") {
+  const auto [word, expected] = GENERATE(table<std::string, std::string>(
+      {{"die", "exit code 7"}, {"hang", "took longer than 0.5 s"}}));
+  CAPTURE(word);
+  log::set_level("off");
+  system sys({.threads = 1});
+  sys.run(judge_what_kills(sys, word, expected));
+  log::set_level("info");
+}
+
+task<> serve_what_is_missing(system& sys, std::string& said) {
+  try {
+    co_await serve_reward(sys, of_functions({"misses_a_package:score"}));
+  } catch (const std::exception& error) {
+    said = error.what();
+  }
+}
+
+TEST_CASE("python_reward: a service whose functions can't be imported ends with the reason") {
+  log::set_level("off");
+  std::string said;
+  system sys({.threads = 1});
+  sys.run(serve_what_is_missing(sys, said));
+  log::set_level("info");
+  CHECK_THAT(said, Contains("No module named 'a_package_that_is_missing'"));
+}
+
+}  // namespace
+}  // namespace troupe
