@@ -277,7 +277,8 @@ TEST_CASE("check: spaces") {
   one(spaces::multi_discrete({3, 2}, {0, 1}), action, "start 0, which Stable-Baselines3 needs");
   one(spaces::text(3), action, "fault spaces action space: a space without Text");
   one(spaces::tuple({spaces::discrete(2)}), observation, "no Tuple");
-  one(spaces::dict({}), observation, "fault spaces observation space: a part of a known kind, got an empty Dict");
+  one(spaces::dict({}), observation,
+      "fault spaces observation space: a part of a known kind, got an empty Dict");
   one(spaces::dict({{"a", spaces::dict({{"b", spaces::discrete(2)}})}}), observation,
       "spaces observation space a: one level of keys");
   spaces::box broken(0, 1, {2});
