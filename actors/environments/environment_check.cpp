@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/environments/action_checker.hpp"
+#include "actors/environments/action_numbers.hpp"
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/obs_rows.hpp"
 #include "actors/environments/space_check.hpp"
@@ -28,10 +28,15 @@ struct broken {};
 class drawn_action {
  public:
   explicit drawn_action(const space_value& value) { append(value); }
-  action_view view() const {
-    return floats_.empty() ? action_view(std::span<const std::int64_t>(integers_))
-                           : action_view(std::span<const float>(floats_));
+  /// Takes the lowest or the highest action.
+  drawn_action(const action_numbers& of, bool highest) : floats_(highest ? of.high : of.low) {
+    for (const auto& one : of.integers)
+      integers_.push_back(one.first + (highest ? one.count - 1 : 0));
+    for (auto& bound : floats_)
+      if (!std::isfinite(bound)) bound = highest ? 1.0F : -1.0F;
   }
+
+  action_view view() const { return {integers_, floats_}; }
 
  private:
   void append(const space_value& value) {
@@ -40,35 +45,15 @@ class drawn_action {
       floats_.insert(floats_.end(), numbers->begin(), numbers->end());
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value))
       integers_.insert(integers_.end(), integers->begin(), integers->end());
-    if (const auto* parts = std::get_if<std::vector<space_value>>(&value))
-      for (const auto& part : *parts) append(part);
     if (const auto* bits = std::get_if<std::vector<std::uint8_t>>(&value))
       integers_.insert(integers_.end(), bits->begin(), bits->end());
+    if (const auto* parts = std::get_if<std::vector<space_value>>(&value))
+      for (const auto& part : *parts) append(part);
   }
 
   std::vector<std::int64_t> integers_;
   std::vector<float> floats_;
 };
-
-/// Returns the lowest or the highest action.
-space_value extreme_of(const space& of, bool highest) {
-  if (const auto* box = of.get_if<spaces::box>()) {
-    auto bounds = highest ? box->high : box->low;
-    for (auto& bound : bounds)
-      if (!std::isfinite(bound)) bound = highest ? 1.0F : -1.0F;
-    return bounds;
-  }
-  if (const auto* one = of.get_if<spaces::discrete>())
-    return one->start + (highest ? one->n - 1 : 0);
-  if (const auto* several = of.get_if<spaces::multi_discrete>()) {
-    auto parts = several->start;
-    if (highest)
-      for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += several->n[i] - 1;
-    return parts;
-  }
-  const auto* binary = of.get_if<spaces::multi_binary>();
-  return std::vector<std::uint8_t>(binary ? static_cast<std::size_t>(binary->n) : 0, highest);
-}
 
 /// A canvas that draws nothing, and keeps the first thing that is wrong.
 class checking_canvas final : public canvas {
@@ -325,7 +310,7 @@ class checker {
   bool check_spec(player& of) {
     const bool observed = detail::check_space(spec_.observation_space, "observation space", to_);
     const bool acted = detail::check_space(spec_.action_space, "action space", to_);
-    if (spec_.id.empty()) fault("spec", {"spec"}, "an id", "none");
+    if (spec_.id.empty()) warn("spec", {"spec"}, "an id", "none");
     if (spec_.max_episode_steps && *spec_.max_episode_steps < 1)
       fault("spec", {"spec"}, "max_episode_steps >= 1",
             fmt::format("{}", *spec_.max_episode_steps));
@@ -344,15 +329,7 @@ class checker {
               fmt::format("{} and {}", task.target, task.floor));
     }
     require_spec(of, "called again");
-    if (!observed || !acted) return false;
-    try {
-      detail::action_checker(spec_, 1);
-      return true;
-    } catch (const std::invalid_argument&) {
-      fault("spaces", {"action space"}, "a Box, Discrete, MultiDiscrete or MultiBinary",
-            to_string(spec_.action_space));
-      return false;
-    }
+    return observed && acted;
   }
 
   void require_spec(player& of, const char* at) {
@@ -408,7 +385,7 @@ class checker {
       const std::string at = highest ? "with the highest action" : "with the lowest action";
       part([&] {
         check_outcome(of.reset(std::nullopt, at), at);
-        const drawn_action action(extreme_of(spec_.action_space, highest));
+        const drawn_action action(numbers_of(spec_.action_space), highest);
         for (int i = 0; i < steps; ++i) {
           const auto after = of.step(action, at);
           check_outcome(after, at);

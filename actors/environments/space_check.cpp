@@ -65,14 +65,14 @@ class space_checker {
     if (is_action_) unusable("a space without Text", "Text");
   }
   void operator()(const spaces::tuple& of) {
-    if (of.parts.empty()) unusable("a part", "an empty Tuple");
+    if (of.parts.empty()) unusable("a part of a known kind", "an empty Tuple");
     warn("spaces", "no Tuple, which Stable-Baselines3 refuses", "Tuple");
     const auto key = key_;
     for (std::size_t i = 0; i < of.parts.size(); ++i)
       check(of.parts[i], key.empty() ? std::to_string(i) : fmt::format("{}/{}", key, i));
   }
   void operator()(const spaces::dict& of) {
-    if (of.parts.empty()) unusable("a part", "an empty Dict");
+    if (of.parts.empty()) unusable("a part of a known kind", "an empty Dict");
     if (is_action_) {
       warn("spaces", "no Dict, which Stable-Baselines3 refuses", "Dict");
     } else if (!key_.empty()) {

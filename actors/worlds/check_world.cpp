@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/environments/action_numbers.hpp"
 #include "actors/python/python_check.hpp"
 #include "actors/worlds/plugin_loader.hpp"
 #include "runtime/base/descriptor.hpp"
@@ -33,7 +34,8 @@ using nlohmann::json;
 /// A vector environment of one, as a single environment.
 class batch_of_one final : public environment {
  public:
-  explicit batch_of_one(std::unique_ptr<vector_environment> many) : many_(std::move(many)) {}
+  explicit batch_of_one(std::unique_ptr<vector_environment> many)
+      : many_(std::move(many)), has_floats_(!numbers_of(many_->spec().action_space).low.empty()) {}
 
   env_spec spec() const override { return many_->spec(); }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
@@ -50,7 +52,7 @@ class batch_of_one final : public environment {
     env_actions actions;
     const auto parts = action.parts();
     actions.discrete.assign(parts.begin(), parts.end());
-    if (parts.empty()) {
+    if (has_floats_) {
       const auto numbers = action.continuous();
       actions.continuous.assign(numbers.begin(), numbers.end());
     }
@@ -95,6 +97,7 @@ class batch_of_one final : public environment {
   }
 
   std::unique_ptr<vector_environment> many_;
+  bool has_floats_;  // in an action
   std::optional<recycled_vector<float>> next_obs_;
   episode_info info_;
 };

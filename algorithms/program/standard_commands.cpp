@@ -166,9 +166,7 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
 /// `check-env`.
 void add_check_env(CLI::App& options, check_env_arguments& to, const program_words& words) {
   options
-      .add_option("env", to.env,
-                  "The environment: one of `" + words.name +
-                      " list`, or gymnasium:ID or module:Class for one in Python.")
+      .add_option("env", to.env, "The environment, as `" + words.name + " train --env` takes it.")
       ->type_name("ENVIRONMENT")
       ->required();
   options

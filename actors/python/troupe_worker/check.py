@@ -26,6 +26,7 @@ from troupe_worker.values import (
     short,
 )
 
+KINDS_TEXT = "a space of kind " + ", ".join(KINDS)
 BROKEN_MAX = 5  # calls that may throw in one part of the checks
 
 
@@ -168,12 +169,19 @@ class Checker:
     def check_space(self, space, place, key=""):
         kind = kind_of(space)
         if kind is None:
-            expected = "a space of kind " + ", ".join(KINDS)
-            self.unusable("spaces", place, expected, type(space).__name__, key)
+            self.unusable("spaces", place, KINDS_TEXT, type(space).__name__, key)
             return
         getattr(self, "check_" + kind.lower())(space, place, key)
-        if kind in ("Dict", "Tuple"):
-            for name, part in parts_of(space):
+        if kind == "Dict" and place == "observation space":
+            for name, part in sorted(space.spaces.items()):
+                if kind_of(part) is None:
+                    got = f"{type(part).__name__}, which is left out"
+                    self.warn("spaces", place, KINDS_TEXT, got, key=join(key, name))
+                else:
+                    self.check_space(part, place, join(key, name))
+        elif kind in ("Dict", "Tuple"):
+            parts = sorted(space.spaces.items()) if kind == "Dict" else enumerate(space.spaces)
+            for name, part in parts:
                 self.check_space(part, place, join(key, name))
 
     def check_box(self, space, place, key):
@@ -262,7 +270,8 @@ class Checker:
 
     def check_dict(self, space, place, key):
         if not parts_of(space):
-            self.unusable("spaces", place, "a part", "an empty Dict", key)
+            got = "only parts of other kinds" if space.spaces else "an empty Dict"
+            self.unusable("spaces", place, "a part of a known kind", got, key)
         if place == "action space":
             self.warn("spaces", place, "no Dict, which Stable-Baselines3 refuses", "Dict", key=key)
         elif key:
@@ -742,7 +751,7 @@ def frozen(outcome):
 
 
 def join(key, name):
-    return f"{key}/{name}" if key else name
+    return f"{key}/{name}" if key else str(name)
 
 
 def kind_text(value):

@@ -119,7 +119,7 @@ def _check_dict(to, space, value, where, at, key):
     if not isinstance(value, dict):
         to.fault("type", where, "a dict", f"a {type(value).__name__}", at, key)
         return
-    names = [name for name, _ in parts_of(space)]
+    names = sorted(space.spaces)
     if set(value) != set(names):
         to.fault("keys", where, f"the keys {names}", short(sorted(map(str, value))), at, key)
     for name, part in parts_of(space):

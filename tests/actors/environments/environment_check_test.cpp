@@ -1,5 +1,6 @@
 #include "actors/environments/environment_check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -219,6 +220,32 @@ TEST_CASE("check: what an environment can't do is told as not checked") {
   CHECK_THAT(to_string(report_of(has)), Contains(expected));
 }
 
+/// Its actions are of both kinds of numbers, and it repeats them.
+class composite final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Composite-v0",
+            .observation_space = spaces::box(-1, 5, {3}),
+            .action_space = spaces::tuple({spaces::discrete(3, 2), spaces::box(-1, 1, {2})}),
+            .max_episode_steps = 10};
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    std::ranges::fill(obs, seed ? static_cast<float>(*seed % 2) : 0.0F);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    obs[0] = static_cast<float>(action.parts()[0]);
+    if (obs[0] < 2 || obs[0] > 4) throw std::out_of_range("an action outside of the space");
+    std::ranges::copy(action.continuous(), obs.begin() + 1);
+    return {};
+  }
+};
+
+TEST_CASE("check: actions with parts of both kinds") {
+  environment_report report("Composite-v0");
+  check_environment([] { return std::make_unique<composite>(); }, {.steps = 100}, report);
+  CHECK(lines_of(report.faults()) == std::vector<std::string>{});
+}
+
 TEST_CASE("check: spaces") {
   const auto findings = [](const space& of, const char* place) {
     environment_report report("any");
@@ -250,7 +277,8 @@ TEST_CASE("check: spaces") {
   one(spaces::multi_discrete({3, 2}, {0, 1}), action, "start 0, which Stable-Baselines3 needs");
   one(spaces::text(3), action, "fault spaces action space: a space without Text");
   one(spaces::tuple({spaces::discrete(2)}), observation, "no Tuple");
-  one(spaces::dict({}), observation, "fault spaces observation space: a part, got an empty Dict");
+  one(spaces::dict({}), observation,
+      "fault spaces observation space: a part of a known kind, got an empty Dict");
   one(spaces::dict({{"a", spaces::dict({{"b", spaces::discrete(2)}})}}), observation,
       "spaces observation space a: one level of keys");
   spaces::box broken(0, 1, {2});

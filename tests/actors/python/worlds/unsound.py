@@ -159,6 +159,15 @@ def kinds(**replaced):
     return type("Kinds", (Kinds,), {"replaced": replaced})
 
 
+
+
+class UnknownPart(Kinds):
+    observation = Dict(mission=Graph(), **Kinds.observation.spaces)
+
+    def observe(self):
+        return {**super().observe(), "mission": "go"}
+
+
 FloatImage = kinds(image=np.zeros((40, 40, 3), np.float32))
 WrongLevel = kinds(level=4)
 FloatLevel = kinds(level=3.0)
@@ -215,7 +224,8 @@ def of_another_shape():
     return box
 
 
-UnknownSpace = spaces_of(Dict(a=Box(-1, 1, (2,)), b=Graph()))
+UnknownSpace = spaces_of(Tuple(Box(-1, 1, (2,)), Graph()))
+UnknownParts = spaces_of(Dict(b=Graph()))
 NoSpace = spaces_of(action=None)
 TurnedOver = spaces_of(turned_over())
 BoundsOfAnotherShape = spaces_of(of_another_shape())
