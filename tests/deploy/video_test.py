@@ -6,8 +6,11 @@ import pathlib
 import struct
 import tempfile
 import unittest
+import unittest.mock
 
 import deployment
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pictures_of(gif):
@@ -89,6 +92,36 @@ class Videos(unittest.TestCase):
                               "stream=width,height,r_frame_rate,nb_read_frames", self.folder / "pole.mp4").stdout
         self.assertRegex(seen, r"^600,400,50/1,\d+$")
         self.assertIn(f", {seen.strip().split(',')[-1]} pictures", result.stdout)
+
+    def test_lunar_lander_and_connect_four(self):
+        for name, size in (("LunarLander-v3", (600, 400)), ("ConnectFour-v0", None)):
+            run = self.train("--env", name, "-n", 64, "rollout.n_steps=64")
+            result = self.eval(run, "--video", f"{name}.gif")
+            self.assertEqual(result.returncode, 0, result.stdout)
+            got, count = pictures_of(self.folder / f"{name}.gif")
+            self.assertEqual(got, size or got)
+            self.assertGreater(count, 3)
+
+    def test_an_environment_in_python_with_its_last_picture(self):
+        worlds = {**os.environ, "PYTHONPATH": str(ROOT / "tests/actors/python/worlds")}
+        with unittest.mock.patch.dict(os.environ, worlds):
+            run = self.train("--env", "good:Pictured", "-n", 64, "rollout.n_steps=64", "env.python=/usr/bin/python3")
+        result = self.eval(run, "--video", "pictured.gif", "--video-episodes", 2, env=worlds)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        # Each episode has the picture of its reset and one after each of its 5 steps.
+        self.assertEqual(pictures_of(self.folder / "pictured.gif"), ((48, 32), 12))
+        self.assertIn("12 pictures, 1.2 s", result.stdout)
+
+    def test_door_key_of_minigrid(self):
+        made = deployment.run(ROOT / "tests/actors/worlds/gymnasium_venv.sh", deployment.build())
+        if made.returncode != 0:
+            self.skipTest(made.stdout.splitlines()[-1])
+        python = f"env.python={made.stdout.split()[-1]}"
+        run = self.train("--env", "gymnasium:MiniGrid-DoorKey-5x5-v0", "-n", 64, "rollout.n_steps=64", python,
+                         "env.wrappers=[minigrid.wrappers.FlatObsWrapper]", "env.max_episode_steps=20")
+        result = self.eval(run, "--video", "door.gif")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual(pictures_of(self.folder / "door.gif"), ((160, 160), 21))
 
     def test_what_is_wrong_is_told_before_the_evaluation(self):
         self.refused(self.poles, "--video", "pole.avi",

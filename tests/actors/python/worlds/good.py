@@ -90,3 +90,20 @@ class Steer:
 
     def step(self, action):
         return np.zeros(1, np.float32), np.array([action[0]]), False, False, {}
+
+
+class Pictured(Counter):
+    """Its picture has a row of white pixels for each step of the episode."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
+
+    def __init__(self, render_mode=None):
+        super().__init__(length=5)
+        self.render_mode = render_mode
+
+    def render(self):
+        if self.render_mode != "rgb_array":
+            return None
+        picture = np.zeros((32, 48, 3), np.uint8)
+        picture[: self.steps] = 255
+        return picture
