@@ -128,7 +128,9 @@ task<> generate_one(loop_state<Roles, Experience> on) {
     ++on.totals.failed;
     on.then.metrics.rollout_failed();
     log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
-    if (attempt == max_failures) std::rethrow_exception(failure);
+    // A service that is down does not come back.
+    if (attempt == max_failures || is_kind(failure, error_kind::service_down))
+      std::rethrow_exception(failure);
     if (on.then.stop_asked && on.then.stop_asked()) {
       if (on.ends) co_return;
       std::rethrow_exception(failure);
