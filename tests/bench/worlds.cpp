@@ -4,7 +4,9 @@
 //                              their proportional set sizes (Pss of /proc/PID/smaps_rollup), in MB
 //   env_child_start_ms         one child, from the call of serve until its first observation has
 //                              come: the median of 16 that start one after another
-//   env_child_start_of_16_ms   16 children that start together, until all have shown their first
+//   env_child_start_cpu_ms     CPU time of such a child until then, which depends less on other
+//   work env_child_start_of_16_ms   16 children that start together, until all have shown their
+//   first
 //                              observation: the wall time divided by 16
 //
 // bench_worlds [--json]
@@ -49,12 +51,16 @@ task<service<hosted_environment>> serve_cartpoles(system& sys, std::size_t repli
       std::size_t{1});
 }
 
-task<double> start_together(system& sys, std::size_t replicas) {
+/// Returns the wall time in seconds, and adds the CPU time of each child in ms to `cpu`.
+task<double> start_together(system& sys, std::size_t replicas, std::vector<double>* cpu = nullptr) {
   const double before = wall_now();
   const auto environments = co_await serve_cartpoles(sys, replicas);
   const auto seen = co_await environments.fanout<&hosted_environment::observe>();
   if (seen.size() != replicas) throw std::runtime_error("an environment is missing");
   const double took = wall_now() - before;
+  if (cpu) {
+    for (const auto child : testing::own_children()) cpu->push_back(detail::cpu_of(child) * 1e3);
+  }
   sys.stop(environments);
   co_return took;
 }
@@ -101,12 +107,13 @@ void measure_children(nlohmann::json& figures) {
     const auto environments = sys.run(start_and_step(sys, children));
     tell("env_child_pss_mb", median_pss_mb(children), "MB a child, of 16");
   }
-  std::vector<double> alone, together;
+  std::vector<double> alone, cpu, together;
   for (std::size_t i = 0; i < children; ++i) {
     system sys;
-    alone.push_back(sys.run(start_together(sys, 1)) * 1e3);
+    alone.push_back(sys.run(start_together(sys, 1, &cpu)) * 1e3);
   }
   tell("env_child_start_ms", detail::series::median(alone), "ms a child that starts alone");
+  tell("env_child_start_cpu_ms", detail::series::median(cpu), "ms of CPU of such a child");
   for (int round = 0; round < 5; ++round) {
     system sys;
     together.push_back(sys.run(start_together(sys, children)) * 1e3 / children);

@@ -145,7 +145,7 @@ TEST_CASE("child: what can't be started is an error in words, and nothing is lef
   const auto before = children();
   const std::string too_long(200'000, 'x');
   CHECK_THROWS_WITH(child({.arguments = {too_long}}),
-                    "cannot start a child: it could not execute the program again: "
+                    "cannot start a child: it could not execute the program: "
                     "Argument list too long");
   CHECK(std::ranges::includes(before, children()));
 }
