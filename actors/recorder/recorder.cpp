@@ -168,7 +168,8 @@ bool recorder::is_recorded(const std::string& info) const {
 /// Adds the means of the episodes' numbers to a row, and shows them as metrics.
 void recorder::add_info(progress_row& row) const {
   for (const auto& [name, mean] : history_.mean_info()) {
-    const auto column = name == success ? "rollout/success_rate" : "rollout/ep_" + name + "_mean";
+    const auto column =
+        name == success ? "rollout/success_rate" : std::string("rollout/") + "ep_" + name + "_mean";
     row.values.try_emplace(column, mean);
     if (options_.noted) options_.noted(column, mean);
   }

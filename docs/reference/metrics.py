@@ -9,6 +9,7 @@ _NAME = re.compile(r'"((?:troupe|process)_[a-z_]+)"')
 _TEXT = re.compile(r'\s*,?\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 _LABEL = re.compile(r'\{\s*"(\w+)"\s*,')
 _FOLDERS = ["runtime", "actors", "algorithms", "deploy"]
+_OTHERS = {"troupe_plugin", "troupe_worker"}  # names of the code that are no metrics
 
 
 def read_source(root):
@@ -34,7 +35,7 @@ def read_source(root):
 def list_names(root):
     """Every name of a metric that stands in the code."""
     return sorted({name for folder in _FOLDERS for path in (root / folder).rglob("*.[ch]pp")
-                   for name in _NAME.findall(path.read_text())})
+                   for name in _NAME.findall(path.read_text())} - _OTHERS)
 
 
 def list_families(told):
