@@ -638,12 +638,6 @@ void describe(options_schema<grpo_config>& s) {
       s, "reward", [](const grpo_config&) { return "python:MODULE:FUNCTION, each once"; },
       [](const grpo_config& c) { return names_functions(c.reward); });
   option_rule(
-      s, "reward",
-      [](const grpo_config&) {
-        return "[] where deterministic is true, as a process in Python keeps no virtual time";
-      },
-      [](const grpo_config& c) { return !c.deterministic || c.reward.empty(); });
-  option_rule(
       s, "reward_weights",
       [](const grpo_config& c) {
         return fmt::format("[], or as many as reward has functions, {}", c.reward.size());

@@ -191,11 +191,14 @@ void check_options(const grpo_task& task, const grpo_config& config) {
     throw config_error("/reward", fmt::format("expected [] for {}, whose world gives the reward, "
                                               "got {}",
                                               task.name(), config.reward.front()));
-  if (task.is_generated() && config.deterministic)
-    throw config_error("/deterministic",
-                       fmt::format("expected false for the problems of {}, as a process in Python "
-                                   "keeps no virtual time",
-                                   task.problems()->generator));
+  const auto refuse_deterministic = [&](const std::string& what) {
+    if (config.deterministic)
+      throw config_error("/deterministic", "expected false with " + what +
+                                               ", as a process in Python keeps no virtual time");
+  };
+  if (!config.reward.empty()) refuse_deterministic("the reward " + config.reward.front());
+  if (task.is_generated())
+    refuse_deterministic("the problems of python:" + task.problems()->generator);
   if (task.game()) return check_game(*task.game(), config);
   check_held_out(config, counts_of(task, config).held_out);
 }

@@ -174,7 +174,19 @@ TEST_CASE("python_reward: concurrent calls are judged as batches") {
   sys.run(gather_calls(sys));
 }
 
-task<> judge_what_kills(system& sys, std::string word, std::string expected) {
+TEST_CASE("python_reward: a crash and a hang are told with the function's name") {
+  const auto [word, expected] = GENERATE(table<std::string, std::string>(
+      {{"die", "ended with exit code 7"}, {"hang", "took longer than 0.5 s"}}));
+  CAPTURE(word);
+  auto options = of_functions({"rewards:by_word"});
+  options.timeout = 0.5;
+  python_reward judge(options);
+  CHECK_THROWS_WITH(judge.evaluate(completions({"fine", word})),
+                    Contains("rewards:by_word for 2 completions") && Contains(expected));
+  CHECK_THROWS_AS(judge.evaluate(completions({"fine"})), fatal);
+}
+
+task<> judge_what_kills(system& sys, std::string word) {
   auto options = of_functions({"rewards:by_word"});
   options.timeout = 0.5;
   const auto rewards = co_await serve_reward(sys, std::move(options));
@@ -183,18 +195,17 @@ task<> judge_what_kills(system& sys, std::string word, std::string expected) {
   judged_completion asked{"p", word, "{}"};
   const auto killed = co_await rewards.try_route<&python_reward::evaluate>(std::move(asked));
   CHECK(is_kind(killed.error(), error_kind::poison));
-  CHECK_THAT(describe(killed.error()), Contains(expected));
+  CHECK_THAT(describe(killed.error()), Contains("this call has killed 2 replicas"));
   const double after = co_await judge_one(rewards, "fine");
   CHECK(after == 1);
 }
 
 TEST_CASE("python_reward: a crash or a hang restarts the replica, and is not repeated for ever") {
-  const auto [word, expected] = GENERATE(table<std::string, std::string>(
-      {{"die", "exit code 7"}, {"hang", "took longer than 0.5 s"}}));
+  const std::string word = GENERATE("die", "hang");
   CAPTURE(word);
   log::set_level("off");
   system sys({.threads = 1});
-  sys.run(judge_what_kills(sys, word, expected));
+  sys.run(judge_what_kills(sys, word));
   log::set_level("info");
 }
 

@@ -61,8 +61,8 @@ def fingerprint(prompts, completions, answer, **columns):
     return values
 
 
-def dies_at_four(completions, **columns):
-    if any(len(c) == 4 for c in completions):
+def dies_for_a_prompt(prompts, completions):
+    if os.environ["TROUPE_TEST_PROMPT"] in prompts:
         os._exit(7)
     return [len(c) for c in completions]
 

@@ -183,6 +183,7 @@ task<> serve_python(system& sys, answer_roles& roles, const char* function) {
   serve_options serving{.name = "python",
                         .placement = placement::thread,
                         .max_batch = 4,
+                        .max_restarts = 100,
                         .idempotent = {endpoint<&python_reward::evaluate>}};
   roles.python_rewards = co_await sys.serve<python_reward>(std::move(serving), std::move(options));
 }
@@ -217,13 +218,15 @@ TEST_CASE("generate_answers: rewards in Python are those of the same function in
 
 task<> drop_what_kills(system& sys) {
   auto roles = co_await serve_roles(sys, fingerprint);
-  co_await serve_python(sys, roles, "rewards:dies_at_four");
-  roles.group = 8;
-  roles.rounds = 100;
+  const auto first = co_await roles.prompts.route<&prompt_source::next>();
+  ::setenv("TROUPE_TEST_PROMPT", first.asked.letters.c_str(), 1);
+  co_await roles.prompts.route<&prompt_source::rewind>(std::uint64_t{1});
+  co_await serve_python(sys, roles, "rewards:dies_for_a_prompt");
+  roles.rounds = 2;
   const auto group = co_await generate_answers(roles);
-  CHECK(group.answers.size() > 0);
-  for (const auto& a : group.answers) CHECK(a.text.size() < 4);
-  CHECK(group.dropped.at("reward") > 0);
+  CHECK(group.asked.letters != first.asked.letters);
+  CHECK(group.answers.size() == 6);
+  CHECK(group.dropped == std::map<std::string, std::int64_t>{{"reward", 6}});
 }
 
 TEST_CASE("generate_answers: answers whose reward ends its process in Python are dropped") {

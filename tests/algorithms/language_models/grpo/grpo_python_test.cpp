@@ -134,9 +134,11 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
   auto config = own_task("endless", {"python:rewards:length"});
   config.warm_start.batches = 1;
   refuse(config, "expected a right answer to each problem");
-  config = own_task("endless", {"python:rewards:length"});
+  config = own_task("counted");
   config.deterministic = true;
-  refuse(config, "/deterministic: expected false for the problems of items:endless");
+  refuse(config, "/deterministic: expected false with the problems of python:items:counted");
+  config.reward = {"python:rewards:length"};
+  refuse(config, "/deterministic: expected false with the reward python:rewards:length");
   config = own_task("endless", {"python:rewards:length"});
   config.task.name = "python:items";
   refuse(config, "/task/name: expected python:MODULE:FUNCTION, got \"python:items\"");
@@ -156,8 +158,6 @@ TEST_CASE("grpo: options of rewards in Python are checked") {
   refuse_text(R"({"reward": ["python:a:b", "python:a:b"]})", "each once");
   refuse_text(R"({"reward": ["python:a:b"], "reward_weights": [1, 2]})",
               "/reward_weights: expected [], or as many as reward has functions, 1");
-  refuse_text(R"({"reward": ["python:a:b"], "deterministic": true})",
-              "/reward: expected [] where deterministic is true");
 }
 
 TEST_CASE("grpo: one reward in Python needs no list on the command line") {
