@@ -34,10 +34,11 @@ int flat_size(const std::vector<int>& image, const cnn_options& options) {
   for (std::size_t i = 0; i < checked(options).channels.size(); ++i) {
     const int kernel = options.kernels[i];
     if (height < kernel || width < kernel) {
-      throw std::invalid_argument(
-          fmt::format("policy.cnn: an image of {}x{} is too small: convolution {} of kernel {} is "
-                      "left with {}x{}; expected at least 36x36 with the default layers",
-                      image[1], image[2], i, kernel, height, width));
+      throw std::invalid_argument(fmt::format(
+          "policy.cnn: an image of {}x{} is too small: convolution {} of kernel {} is "
+          "left with {}x{}; expected at least 36x36 with the default layers, or smaller "
+          "policy.cnn.kernels and policy.cnn.strides",
+          image[1], image[2], i, kernel, height, width));
     }
     height = (height - kernel) / options.strides[i] + 1;
     width = (width - kernel) / options.strides[i] + 1;

@@ -232,9 +232,10 @@ class python_host {
   void start() {
     const auto& python = request_.python;
     auto worker = std::make_unique<python_worker>(python, request_.id);
-    const auto told = call(
-        *worker, {{"do", "make"}, {"size", size_}, {"request", detail::request_json(request_)}},
-        python.start_timeout, "making its environments");
+    const auto told = call(*worker, {{"do", "make"}, {"request", detail::request_json(request_)}},
+                           python.start_timeout, "making its environments");
+    for (std::size_t i = 1; i < size_; ++i)
+      call(*worker, {{"do", "make_another"}}, python.start_timeout, "making another environment");
     auto facts = facts_of(request_, told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(

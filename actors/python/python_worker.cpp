@@ -39,12 +39,19 @@ std::filesystem::path interpreter_of(const python_options& options) {
   if (!options.interpreter.empty()) {
     auto found = detail::find_program(options.interpreter);
     if (!found.empty()) return found;
+    const auto inside = std::filesystem::path(options.interpreter) / "bin/python3";
+    std::error_code ignored;
     throw python_error("python: expected a Python interpreter, got \"" + options.interpreter +
-                       "\", which is no program that can be executed");
+                       "\", which is no program that can be executed" +
+                       (std::filesystem::exists(inside, ignored)
+                            ? "; did you mean " + inside.string() + "?"
+                            : ""));
   }
   if (const char* active = std::getenv("VIRTUAL_ENV"); active && *active) {
     auto found = detail::find_program(std::string(active) + "/bin/python3");
     if (!found.empty()) return found;
+    throw python_error("VIRTUAL_ENV: expected a virtual environment, got \"" + std::string(active) +
+                       "\", which has no bin/python3");
   }
   auto found = detail::find_program("python3");
   if (!found.empty()) return found;

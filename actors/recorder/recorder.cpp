@@ -166,12 +166,17 @@ bool recorder::is_recorded(const std::string& info) const {
 }
 
 /// Adds the means of the episodes' numbers to a row, and shows them as metrics.
-void recorder::add_info(progress_row& row) const {
+void recorder::add_info(progress_row& row) {
   for (const auto& [name, mean] : history_.mean_info()) {
     const auto column =
         name == success ? "rollout/success_rate" : std::string("rollout/") + "ep_" + name + "_mean";
     row.values.try_emplace(column, mean);
     if (options_.noted) options_.noted(column, mean);
+  }
+  if (std::exchange(info_is_checked_, true)) return;
+  for (const auto& name : options_.info) {
+    if (name != success && !history_.mean_info().contains(name))
+      options_.on_failure("env.info: no episode has a number \"" + name + "\" so far");
   }
 }
 

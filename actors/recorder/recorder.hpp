@@ -131,7 +131,7 @@ class recorder {
   void begin();
   void restore();
   bool is_recorded(const std::string& info) const;
-  void add_info(progress_row& row) const;
+  void add_info(progress_row& row);
   void write_row(const progress_row& row);
   void show_progress(std::int64_t step);
   learning_curve curve() const;
@@ -154,6 +154,7 @@ class recorder {
   std::vector<curve_evaluation> evaluations_;
   std::map<std::string, double> noted_;  ///< Values of `note` that the next row will have.
   std::int64_t last_step_ = 0;
+  bool info_is_checked_ = false;  // whether the names of `info` were compared with an episode's
   std::int64_t write_failures_ = 0;
   bool curve_is_old_ = false;  ///< True if something was recorded since the curve was drawn.
   std::chrono::duration<double> next_curve_{};

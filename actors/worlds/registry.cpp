@@ -219,7 +219,9 @@ factories find(std::string_view id) {
   if (at == all.known.end()) {
     const auto ids = ids_of(all);
     const auto meant = nearest_environment(std::string(id), ids);
-    throw unknown_environment(unknown_name_message("environment", id, ids, meant));
+    throw unknown_environment(
+        unknown_name_message("environment", id, ids, meant) +
+        "; one in Python is gymnasium:ID or module:Class, and a plug-in ends in .so");
   }
   return at->second;
 }

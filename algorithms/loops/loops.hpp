@@ -108,6 +108,7 @@ struct loop_state {
 /// Generates one episode and inserts it into the replay. A failed episode is generated again.
 template <class Roles, class Experience>
 task<> generate_one(loop_state<Roles, Experience> on) {
+  std::string told;  // an error that repeats is told once
   for (std::int64_t attempt = 1;; ++attempt) {
     std::exception_ptr failure;
     try {
@@ -127,7 +128,10 @@ task<> generate_one(loop_state<Roles, Experience> on) {
     }
     ++on.totals.failed;
     on.then.metrics.rollout_failed();
-    log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
+    if (const auto error = describe(failure); told != error) {
+      log::warn("an episode failed", {{"error", error}, {"attempt", attempt}});
+      told = error;
+    }
     // A service that is down does not come back.
     if (attempt == max_failures || is_kind(failure, error_kind::service_down))
       std::rethrow_exception(failure);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
@@ -184,8 +186,9 @@ void require_room(const run_settings& settings, const ring_section& replay) {
   throw config_error(
       "/replay/max_bytes",
       fmt::format("expected at least {:.0f} bytes, which a replay.capacity of {} transitions of "
-                  "{:.0f} bytes takes when it is full, got {}",
-                  wanted, replay.capacity, each, replay.max_bytes));
+                  "{:.0f} bytes takes when it is full, got {}; replay.capacity={:.0f} would fit",
+                  wanted, replay.capacity, each, replay.max_bytes,
+                  std::floor(static_cast<double>(replay.max_bytes) / each)));
 }
 
 }  // namespace

@@ -380,6 +380,8 @@ task<evaluation> training_run::evaluate_unless_stopped(weights last) {
 // ---- the end ---------------------------------------------------------------------------------
 
 task<run_summary> training_run::conclude() {
+  log::info("training has ended, and the last evaluation begins",
+            {{settings.labels.steps, progress.steps}});
   const auto seen = co_await algorithm_->counts();
   const auto last = co_await newest();
   keep_last_model(last);

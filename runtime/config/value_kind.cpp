@@ -222,6 +222,9 @@ struct list_kind : value_kind {
 
   void read(const json& from, void* to, const std::string& pointer,
             const value_limits& limits) const override {
+    // One string stands for a list of it, which needs no brackets on the command line.
+    if (from.is_string() && dynamic_cast<const string_kind*>(element.get()))
+      return read(json::array({from}), to, pointer, limits);
     if (!from.is_array() || from.size() < limits.items_min || from.size() > limits.items_max)
       refuse(pointer, expected(limits), from);
     access.clear(to);

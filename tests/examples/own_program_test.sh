@@ -22,7 +22,7 @@ import json, re, sys
 comment = open(sys.argv[1]).read().split("#include")[0].replace("\n//", "")
 listed = re.search(r"has these commands of `troupe`: ([^.]*)\.", comment).group(1)
 commands = {command["name"] for command in json.load(open("out"))["commands"]}
-assert commands == set(re.findall(r"\w+", listed)) - {"and"}, (commands, listed)
+assert commands == set(re.findall(r"[\w-]+", listed)) - {"and"}, (commands, listed)
 PYTHON
 report "main.hpp lists its commands" $?
 run list

@@ -61,6 +61,11 @@ float bound_of(const json& schema, const char* name, float otherwise) {
 std::vector<json> parts_of(const std::string& where, const json& schema) {
   const auto size = schema.value("maxItems", json());
   const bool has_size = size.is_number_unsigned() && size == schema.value("minItems", json());
+  if (type_of(schema) == "object")
+    throw error(failure::wrong_type,
+                where +
+                    ": expected a list of numbers, got a dictionary, which can't be trained on "
+                    "over OpenEnv; --env with the environment's own name can");
   if (type_of(schema) != "array" || !has_size || size == 0)
     refuse(where, "a list of numbers with minItems and maxItems, which are equal", schema);
   std::vector<json> parts;

@@ -109,6 +109,8 @@ TEST_CASE("recorder: the chosen numbers of episodes become columns and metrics",
   record.episode_with_info(30, 20, 10, {{"keys", std::nan("")}, {"is_success", 0}});
   record.episode(40, 20, 10);
   record.record({100, {}});
+  CHECK(run.failures ==
+        std::vector<std::string>{"env.info: no episode has a number \"missing\" so far"});
   const std::map<std::string, double> expected{{"rollout/ep_keys_mean", 1.5},
                                                {"rollout/success_rate", 1.0 / 3}};
   CHECK(noted == expected);
