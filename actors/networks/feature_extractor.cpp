@@ -16,6 +16,14 @@ conv_trunk trunk_of(const obs_part& part, const cnn_options& options) {
   }
 }
 
+/// Throws std::invalid_argument if a part's name can't name tensors of a model file.
+void require_name(const std::string& name) {
+  constexpr std::size_t longest = 200;
+  if (name.size() > longest)
+    throw std::invalid_argument("observation \"" + name.substr(0, 40) +
+                                "..\": expected a key of at most 200 bytes for an image");
+}
+
 }  // namespace
 
 feature_extractor::feature_extractor(const network_shape& shape, const cnn_options& options)
@@ -29,6 +37,12 @@ feature_extractor::feature_extractor(const network_shape& shape, const cnn_optio
       continue;
     }
     made.trunk = trunk_of(part, options);
+    require_name(part.name);
+    for (const auto& other : inputs_of_) {
+      if (&other != &made && other.trunk && other.name == part.name)
+        throw std::invalid_argument("observation: expected images of different names, got two \"" +
+                                    part.name + "\"; a key must not have a dot");
+    }
     features_ += made.trunk->features();
     parameter_count_ += made.trunk->parameter_count();
   }

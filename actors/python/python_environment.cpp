@@ -145,7 +145,14 @@ class python_host {
   void step() {
     const json events = take_step();
     for (auto& row : rows_) row = {};
-    for (const auto& event : events) read_event(event);
+    try {
+      for (const auto& event : events) read_event(event);
+    } catch (const std::exception& error) {
+      worker_.reset();
+      throw environment_process_lost(
+          "the Python process of " + request_.id +
+          " was ended, because its answer can't be read: " + error.what());
+    }
   }
 
   /// Resets environments. Their errors are thrown by `show_begun`.
@@ -236,7 +243,7 @@ class python_host {
                            python.start_timeout, "making its environments");
     for (std::size_t i = 1; i < size_; ++i)
       call(*worker, {{"do", "make_another"}}, python.start_timeout, "making another environment");
-    auto facts = facts_of(request_, told);
+    auto facts = readable_facts(told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(
           request_.id + ": expected the spaces that it had before, but its new process has others");
@@ -248,6 +255,16 @@ class python_host {
     if (!begins_next_) tell_begins_next();
     for (const auto& [name, value] : attrs_) tell_attr(name, value);
     known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
+  }
+
+  python_facts readable_facts(const json& told) const {
+    try {
+      return facts_of(request_, told);
+    } catch (const python_error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw python_error(request_.id + ": expected spaces that can be used: " + error.what());
+    }
   }
 
   /// Lays out the arrays in the shared memory and tells the process where they are.

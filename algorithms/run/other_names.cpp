@@ -125,7 +125,6 @@ const std::vector<other_name> rows{
     {"entropy_coef_max", trl, "", no_entropy},
     {"entropy_coef_delta", trl, "", no_entropy},
     {"entropy_target", trl, "", no_entropy},
-    {"reward_weights", trl, "", "a task has one reward"},
     {"multi_objective_aggregation", trl, "", "a task has one reward"},
     {"router_aux_loss_coef", trl, "", "models have no mixtures of experts"},
     {"label_smoothing_factor", trl, "", no_labels},

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <future>
@@ -46,8 +47,12 @@ class keeper {
     static keeper it;
     return it;
   }
+  /// True once this process has started another one.
+  static inline std::atomic<bool> is_made = false;
 
-  ~keeper() {
+  ~keeper() { end_all(); }
+
+  void end_all() {
     const auto wait = [this](std::chrono::milliseconds limit) {
       std::unique_lock lock(mutex_);
       none_left_.wait_for(lock, limit, [this] { return alive_.empty(); });
@@ -97,7 +102,10 @@ class keeper {
   }
 
  private:
-  keeper() { io_loop(); }  // The io loop is made first, so that it lives longer.
+  keeper() {
+    io_loop();  // It is made first, so that it lives longer.
+    is_made = true;
+  }
 
   std::mutex mutex_;
   std::condition_variable none_left_;
@@ -105,6 +113,10 @@ class keeper {
   event_loop reaper_{"troupe-reaper"};
   event_loop loop_{"troupe-keeper"};
 };
+
+void end_kept_processes() {
+  if (keeper::is_made) keeper::of_this_process().end_all();
+}
 
 void kept_process::start(const std::function<pid_t()>& spawn) {
   keeper::of_this_process().start(shared_from_this(), spawn);

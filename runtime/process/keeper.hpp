@@ -59,4 +59,9 @@ class kept_process : public event_loop::handler, public std::enable_shared_from_
   std::optional<child_end> end_;
 };
 
+/// Ends the processes that this one has started and everything in their process groups: asks them
+/// to end, kills them after kept_process::grace, and waits for that, at most a few seconds. For
+/// programs that end without destructors, which else leave behind what those processes started.
+void end_kept_processes();
+
 }  // namespace troupe::detail

@@ -491,7 +491,7 @@ report "train --help names the options" $?
 run config ppo
 [[ $code -eq 0 ]] && grep -qE '^  option +default +range +meaning$' out &&
   grep -qE "^  trainer.lr +0.0003 +> 0 +\S" out && grep -qE '^  mode +sync +sync\|async +\S' out &&
-  [[ $(wc -l <out) -lt 80 ]]
+  [[ $(wc -l <out) -lt 100 ]]
 report "config prints a line for each option" $?
 run config ppo --json
 [[ $code -eq 0 ]] && "$python" -c '

@@ -21,7 +21,8 @@ def main(build):
         return 0
     text = (ROOT / "docs/guides/python.md").read_text()
     module = re.search(r"^```python\n# corridor.py\n(.*?)^```$", text, re.MULTILINE | re.DOTALL).group(1)
-    commands = re.findall(r"^```sh by-hand\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1].splitlines()
+    blocks = re.findall(r"^```sh by-hand\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    commands = next(block for block in blocks if "corridor:Corridor" in block).splitlines()
     troupe = build / "deploy/troupe/troupe"
     environment = {**os.environ, "VIRTUAL_ENV": str(pathlib.Path(made.stdout.split()[-1]).parents[1]),
                    "PATH": f"{troupe.parent}:{os.environ['PATH']}"}

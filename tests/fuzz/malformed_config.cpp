@@ -38,7 +38,9 @@ bool fits(const json& schema, const json& value) {
   if (type == "boolean") return value.is_boolean();
   if (type == "string") return value.is_string();
   if (type == "number") return value.is_number();
-  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  if (type == "array")  // a string stands for a list of one
+    return value.is_array() || (value.is_string() && is_of_type(schema["items"], "string"));
   return value.is_number_integer() ||
          (value.is_number_float() && std::abs(value.get<double>()) < 1e15 &&
           std::trunc(value.get<double>()) == value.get<double>());

@@ -109,6 +109,9 @@ def failure_of(error):
     """Returns the text of an exception: its traceback without the worker's own frames."""
     if isinstance(error, Refused):
         return str(error)
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, (int, str)) else type(error.code).__name__
+        return f"it called sys.exit({code!r})"
     own = os.path.dirname(__file__)
     trace = traceback.TracebackException(type(error), error, error.__traceback__)
     part = trace
@@ -121,7 +124,16 @@ def failure_of(error):
     text = "".join(trace.format()).strip()
     if len(text) > TEXT_MAX:
         text = text[: TEXT_MAX // 2] + "\n...\n" + text[-TEXT_MAX // 2 :]
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.split(".")[0]
-        text += f"\nIf the package is missing, install it: {install_command(package)}"
+    missing = _missing_package(error)
+    if missing:
+        text += f"\nIf the package is missing, install it: {install_command(missing)}"
     return text
+
+
+def _missing_package(error):
+    """Returns the package whose absence the error or one of its causes tells, or None."""
+    for _ in range(10):
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return error.name.split(".")[0]
+        error = None if error is None else error.__cause__ or error.__context__
+    return None

@@ -1,21 +1,48 @@
 """Making environments by their names."""
 
+import difflib
 import importlib
 import inspect
+import os
+import sys
 
 from troupe_worker.channel import Refused, install_command
 
 
-def attribute_of(name, what):
-    """Returns `module.attribute` or `module:attribute`. Raises ImportError, or Refused."""
+def _did_you_mean(name, known):
+    near = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def attribute_of(name, what=""):
+    """Returns `module.attribute` or `module:attribute`. Raises ImportError, or Refused, whose text
+    begins with `what`."""
     module, _, attribute = name.replace(":", ".").rpartition(".")
+    place = f"{what}: " if what else ""
     if not module:
-        raise Refused(f"{what}: expected module.Name, got {name!r}")
-    found = importlib.import_module(module)
+        raise Refused(f"{place}expected module.Name, got {name!r}")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module + ".").startswith(error.name + "."):
+            raise  # the module is there and needs another one
+        parent, _, last = error.name.rpartition(".")
+        if parent:
+            known = vars(importlib.import_module(parent))
+            raise Refused(
+                f"{place}No module named {last!r} in {parent}{_did_you_mean(last, known)}"
+            ) from None
+        here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
+        hint = "; leave out .py" if attribute == "py" or ".py" in name else _did_you_mean(last, here)
+        raise Refused(
+            f"{place}No module named {last!r} in the working directory {os.getcwd()}, on PYTHONPATH "
+            f"or among the packages of {sys.executable}{hint}"
+        ) from None
     try:
         return getattr(found, attribute)
     except AttributeError:
-        raise Refused(f"{what}: module {module} has no {attribute!r}") from None
+        hint = _did_you_mean(attribute, [n for n in vars(found) if not n.startswith("_")])
+        raise Refused(f"{place}module {module} has no {attribute!r}{hint}") from None
 
 
 def maker_of(request):
@@ -91,7 +118,7 @@ def _gymnasium(env_id, request):
 
 
 def _own(env_id, request):
-    make = attribute_of(env_id, env_id)
+    make = attribute_of(env_id)
     if not callable(make):
         raise Refused(f"{env_id}: expected a class or a function, got {make!r}")
     takes = None

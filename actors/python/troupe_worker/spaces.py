@@ -12,6 +12,7 @@ import numpy as np
 
 from troupe_worker.channel import Refused
 
+ELEMENTS_MAX = 1 << 26  # of a space
 KINDS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Text", "Dict", "Tuple")
 
 
@@ -86,6 +87,10 @@ def describe(space, place):
         low, high = np.asarray(space.low), np.asarray(space.high)
         if np.dtype(space.dtype).kind not in "fiub":
             raise Refused(f"{place}: expected a Box of numbers, got dtype {space.dtype}")
+        if np.prod(shape, dtype=float) > ELEMENTS_MAX:
+            raise Refused(f"{place}: expected at most {ELEMENTS_MAX} numbers, got shape {shape}")
+        if np.any(np.isnan(low)) or np.any(np.isnan(high)):
+            raise Refused(f"{place}: expected bounds, got NaN")
         if has_channels_last(space):
             shape = [shape[2], shape[0], shape[1]]
             low, high = low.transpose(2, 0, 1), high.transpose(2, 0, 1)
@@ -97,7 +102,10 @@ def describe(space, place):
             "bytes": np.dtype(space.dtype) == np.uint8,
         }
     if kind == "Discrete":
-        return {"kind": "discrete", "n": int(space.n), "start": int(getattr(space, "start", 0))}
+        n, start = int(space.n), int(getattr(space, "start", 0))
+        if not 0 < n <= ELEMENTS_MAX or abs(start) > 2**53:
+            raise Refused(f"{place}: expected 1 to {ELEMENTS_MAX} integers, got Discrete({n}, start={start})")
+        return {"kind": "discrete", "n": n, "start": start}
     if kind == "MultiDiscrete":
         nvec = np.asarray(space.nvec)
         start = np.asarray(getattr(space, "start", np.zeros_like(nvec)))
@@ -116,10 +124,30 @@ def describe(space, place):
             "min": int(space.min_length),
             "charset": "".join(charset),
         }
+    if kind == "Dict" and not all(isinstance(name, str) for name in space.spaces):
+        raise Refused(f"{place}: expected keys that are texts, got {list(space.spaces)}")
     parts = [[name, describe(part, f"{place}: {name}")] for name, part in parts_of(space)]
     if not parts:
         raise Refused(f"{place}: expected a part of kind {', '.join(KINDS)}, got none")
     return {"kind": kind.lower(), "parts": parts}
+
+
+def real_number(value):
+    """Returns a reward as a float. Raises Refused for what is no real number."""
+    number = np.asarray(value)
+    if number.size != 1 or number.dtype.kind not in "fiub":
+        raise Refused(f"reward: expected a real number, got {value!r}")
+    return float(number.reshape(()))
+
+
+def flag(value, what):
+    """Returns a flag as a bool. Raises Refused for what is none."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    number = np.asarray(value)
+    if number.size == 1 and number.dtype.kind in "biu" and number.reshape(()) in (0, 1):
+        return bool(number.reshape(()))
+    raise Refused(f"{what}: expected True or False, got {value!r}")
 
 
 def flat_size(space):

@@ -7,10 +7,10 @@ import random
 
 import numpy as np
 
-from troupe_worker.channel import MEMORY, Refused, failure_of
+from troupe_worker.channel import MEMORY, Closed, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
 from troupe_worker.functions import Items, Rewards
-from troupe_worker.spaces import action_sizes, describe, flat_size, left_out, reader_of, writer_of
+from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
@@ -35,24 +35,24 @@ class Worker:
             try:
                 command = json.loads(text)
                 result = getattr(self, "do_" + command.pop("do"))(**command)
-            except Exception as error:
+            except Closed:
+                raise
+            except BaseException as error:  # also SystemExit and KeyboardInterrupt
                 result = {"error": failure_of(error)}
-            except SystemExit as error:
-                result = {"error": f"it called sys.exit({error.code!r})"}
             self.channel.answer(result)
 
     # ---- commands
 
-    def do_make(self, request, size):
-        """Makes the environments, and tells their spaces."""
+    def do_make(self, request):
+        """Makes the first environment, and tells its spaces."""
         self.request = request
         self.info = request["info"]
         self.make_one = maker_of(request)
-        self.envs = [self.make_one() for _ in range(size)]
+        self.envs = [self.make_one()]
         first = self.envs[0]
         self.spaces = first.observation_space, first.action_space
         self.described = described = self.describe(first)
-        self.known = [None] * size  # each environment's observation space that was compared
+        self.known = [None]  # each environment's observation space that was compared
         self.sizes = flat_size(self.spaces[0]), *action_sizes(self.spaces[1])
         return {
             "observation_space": described[0],
@@ -63,6 +63,11 @@ class Worker:
             "left_out": left_out(self.spaces[0]),
             **spec_of(first),
         }
+
+    def do_make_another(self):
+        self.envs.append(self.make_one())
+        self.known.append(None)
+        return {}
 
     def do_share(self, bytes, at):
         """Maps the shared memory. `at` has the offset of each array in it."""
@@ -119,7 +124,10 @@ class Worker:
     def do_render(self, row):
         """Answers a picture, or nothing where there is none."""
         render = getattr(self.envs[row], "render", None)
-        picture = render() if render is not None else None
+        try:
+            picture = render() if render is not None else None
+        except NotImplementedError:  # that of gymnasium.Env
+            picture = None
         if picture is None:
             return {}
         if isinstance(picture, list):
@@ -174,14 +182,14 @@ class Worker:
             result = env.reset(seed=seed, **args)
             if not isinstance(result, tuple) or len(result) != 2:
                 raise Refused(f"reset: expected (observation, info), got {type(result).__name__}")
-            if env.observation_space is not self.known[row]:
+            spaces = env.observation_space, env.action_space
+            known = self.known[row]
+            if known is None or spaces[0] is not known[0] or spaces[1] is not known[1]:
                 self.require_spaces(env)
-                self.known[row] = env.observation_space
+                self.known[row] = spaces
             self.write[row](result[0])
-        except Exception as error:
+        except BaseException as error:
             return failure_of(error)
-        except SystemExit as error:
-            return f"reset: it called sys.exit({error.code!r})"
         return None
 
     def describe(self, env):
@@ -205,26 +213,24 @@ class Worker:
             try:
                 result = env.step(self.read[row]())
                 obs, gained, terminated, truncated, info = result
+                if type(terminated) is not bool or type(truncated) is not bool:
+                    terminated, truncated = flag(terminated, "terminated"), flag(truncated, "truncated")
                 if terminated or truncated:
                     # The environment may reuse the memory of `obs`, so it is copied before reset.
                     self.write_final[row](obs)
                     flags[row] = (TERMINATED if terminated else 0) | (TRUNCATED if truncated else 0)
                 else:
                     self.write[row](obs)
-                reward[row] = gained.item() if type(gained) is np.ndarray else gained
-            except Exception as error:
+                reward[row] = gained if isinstance(gained, (float, int)) else real_number(gained)
+                info_numbers = self.numbers_of(info) if flags[row] else None
+            except BaseException as error:
                 flags[row] = FAILED
                 events = events or []
                 events.append({"row": row, "error": self.step_failure(error)})
                 continue
-            except SystemExit as error:
-                flags[row] = FAILED
-                events = events or []
-                events.append({"row": row, "error": f"step: it called sys.exit({error.code!r})"})
-                continue
             if terminated or truncated:
                 events = events or []
-                event = {"row": row, "info": self.numbers_of(info)}
+                event = {"row": row, "info": info_numbers}
                 events.append(event)
                 if not self.begins_next:
                     continue
@@ -238,7 +244,7 @@ class Worker:
     def step_failure(self, error):
         """Returns the text of the error, with a hint for results of the old form."""
         text = failure_of(error)
-        if isinstance(error, ValueError) and "unpack" in str(error):
+        if isinstance(error, ValueError) and "values to unpack" in text:
             text += (
                 "\nstep: expected (observation, reward, terminated, truncated, info), as Gymnasium has it"
             )
@@ -253,7 +259,7 @@ class Worker:
             value = info.get("success") if name == "is_success" and name not in info else info.get(name)
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except Exception:  # it is no number
                 continue
             if math.isfinite(number):
                 numbers[name] = number

@@ -64,7 +64,7 @@ Config short_on_policy(const std::string& kind) {
 ppo_config ppo_on(const std::string& kind) {
   auto config = short_on_policy<ppo_config>(kind);
   config.rollout.n_steps = 32;
-  config.total_steps = 16 * 32 * 40;
+  config.total_steps = 16 * 32 * 80;
   config.trainer.lr = 3e-3;
   config.trainer.batch_size = 128;
   config.trainer.n_epochs = 4;
@@ -74,7 +74,7 @@ ppo_config ppo_on(const std::string& kind) {
 a2c_config a2c_on(const std::string& kind) {
   auto config = short_on_policy<a2c_config>(kind);
   config.rollout.n_steps = 8;
-  config.total_steps = 16 * 8 * 300;
+  config.total_steps = 16 * 8 * 600;
   config.trainer.lr = 5e-3;
   return config;
 }
