@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
                                  .help = words.help,
                                  .algorithms = {std::move(grpo)},
                                  .commands = command::further_commands({.certs = command::certs})});
-  detail::end_kept_processes();
+  troupe::detail::end_kept_processes();
   // All work has ended by now. This skips libtorch's destructors, which take 0.1 s to unregister
   // its operators.
   std::fflush(nullptr);

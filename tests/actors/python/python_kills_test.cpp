@@ -67,7 +67,8 @@ std::size_t resident_mb() {
 /// Kills processes at moments of chance, until so many have been killed.
 void kill_processes(counts& of, int wanted) {
   std::mt19937 random(7);
-  while (of.kills < wanted) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60 + wanted);
+  while (of.kills < wanted && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 200));
     const auto alive = python_processes();
     if (alive.empty()) continue;
