@@ -41,7 +41,7 @@ void register_all() {
   REQUIRE(once);
 }
 
-const cnn_options small_cnn{.channels = {8}, .kernels = {4}, .strides = {2}, .features = 16};
+const cnn_options small_cnn{.channels = {16}, .kernels = {4}, .strides = {2}, .features = 32};
 
 template <class Config>
 Config run_on(const char* id) {
@@ -49,7 +49,7 @@ Config run_on(const char* id) {
   Config config;
   config.env.id = id;
   config.policy.cnn = small_cnn;
-  config.policy.hidden = {32};
+  config.policy.hidden = {64, 64};
   config.evaluation = {.every_steps = 0, .final_episodes = 200};
   config.deterministic = true;
   return config;
