@@ -64,8 +64,8 @@ std::size_t resident_mb() {
   return resident * 4096 / 1'000'000;
 }
 
-/// Kills processes at moments of chance, each after some have taken steps since the last kill, until
-/// so many have been killed.
+/// Kills processes at moments of chance, each after some have taken steps since the last kill,
+/// until so many have been killed.
 void kill_processes(counts& of, int wanted) {
   std::mt19937 random(7);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60 + wanted);
