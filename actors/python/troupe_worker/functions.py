@@ -31,7 +31,7 @@ class Rewards:
     def __init__(self, names):
         self.functions = []
         for name in names:
-            function = attribute_of(name)
+            function = attribute_of(name, name)
             if not callable(function):
                 raise Refused(f"{name}: expected a function, got {function!r}")
             self.functions.append((name, function, _parameters_of(function)))
@@ -104,7 +104,7 @@ class Items:
     """The items of a generator: dictionaries, or texts that stand for {"prompt": text}."""
 
     def __init__(self, name, seed, skip):
-        found = attribute_of(name)
+        found = attribute_of(name, name)
         if callable(found):
             parameters = _parameters_of(found) or {}
             found = found(seed=seed) if "seed" in parameters else found()
