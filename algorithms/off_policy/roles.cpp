@@ -183,12 +183,13 @@ void require_room(const run_settings& settings, const ring_section& replay) {
   const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
   const double wanted = each * static_cast<double>(replay.capacity);
   if (wanted <= static_cast<double>(replay.max_bytes)) return;
+  const double fits = std::floor(static_cast<double>(replay.max_bytes) / each);
   throw config_error(
       "/replay/max_bytes",
       fmt::format("expected at least {:.0f} bytes, which a replay.capacity of {} transitions of "
-                  "{:.0f} bytes takes when it is full, got {}; replay.capacity={:.0f} would fit",
+                  "{:.0f} bytes takes when it is full, got {}{}",
                   wanted, replay.capacity, each, replay.max_bytes,
-                  std::floor(static_cast<double>(replay.max_bytes) / each)));
+                  fits < 1 ? "" : fmt::format("; replay.capacity={:.0f} would fit", fits)));
 }
 
 }  // namespace
