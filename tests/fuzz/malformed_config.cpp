@@ -362,7 +362,8 @@ void config_mutator::override_too_long(malformed_config& c) {
 }
 
 void config_mutator::override_through_value(malformed_config& c) {
-  const auto& f = field_that([](const json& s) { return !is_of_type(s, "array"); });
+  const auto& f =
+      field_that([](const json& s) { return !is_of_type(s, "array") && !is_of_type(s, "object"); });
   c.overrides = {dotted(f.at) + ".x=1"};
   c.place = f.at.to_string();
 }
@@ -376,8 +377,12 @@ void config_mutator::override_of_unknown_key(malformed_config& c) {
 }
 
 void config_mutator::override_of_wrong_type(malformed_config& c) {
-  // A text that is no JSON is a string, so a string's field takes anything but a value.
-  const auto& f = field_that([](const json& s) { return !is_of_type(s, "string"); });
+  // A text that is no JSON is a string, so a field of a string or of a list of strings takes
+  // anything but a value.
+  const auto& f = field_that([](const json& s) {
+    return !is_of_type(s, "string") &&
+           !(is_of_type(s, "array") && is_of_type(unwrapped(s)["items"], "string"));
+  });
   static const std::vector<std::string> words = {
       "", "fast", "NaN", "1e999", "0x10", "tru", "[1, 2", "1 2", "{\"a\":", "nul", "-", "1,5"};
   const auto value = draw(2) == 0 ? one_of(words) : wrong_value(f.schema).dump();
