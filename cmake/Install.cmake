@@ -10,7 +10,7 @@ endforeach()
 
 set(libraries options runtime plugin checkpoint coder data environments openenv openenv_server python recorder replay
               reward run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
-              llm_tasks llm sft grpo)
+              llm_tasks llm trained_model sft grpo)
 add_custom_target(installed DEPENDS troupe)
 foreach(library ${libraries})
   add_dependencies(installed troupe_${library})

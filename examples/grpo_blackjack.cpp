@@ -72,7 +72,7 @@ troupe::task<> learn_and_compare(troupe::system& sys, settings s, games::game wh
     const auto seen = co_await games::play(client, what, choose, s.hands, s.config.seed);
     print_row(name.c_str(), seen);
   }
-  s.config.game.urls = {s.url};
+  s.config.world.urls = {s.url};
   s.config.evaluation = {.every_updates = s.config.total_steps,
                          .problems = static_cast<int>(s.hands),
                          .final_problems = 100,

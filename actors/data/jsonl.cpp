@@ -30,23 +30,31 @@ class line_reader {
       throw jsonl_error(name_ + ": expected a readable file, got: " + std::strerror(errno));
   }
 
-  /// Returns the next line without its line break; nullopt after the last one.
-  std::optional<std::string> next() {
-    std::string line;
+  /// A line without its line break.
+  struct line {
+    std::string text;
+    bool is_too_long = false;  ///< True if it is longer than its bound; then there is no text.
+  };
+
+  /// Returns the next line; nullopt after the last one.
+  std::optional<line> next() {
+    line now;
     ++number_;
     for (;;) {
       const auto end = block_.find('\n', at_);
       const auto stop = end == block_.npos ? block_.size() : end;
-      line.append(block_, at_, stop - at_);
-      if (line.size() > options_.line_bytes_max)
-        throw error("expected a line of at most " + std::to_string(options_.line_bytes_max) +
-                    " bytes, got a longer one");
+      if (!now.is_too_long) now.text.append(block_, at_, stop - at_);
+      if (now.text.size() > options_.line_bytes_max) now = {.text = {}, .is_too_long = true};
       at_ = stop + 1;
-      if (end != block_.npos) return line;
+      if (end != block_.npos) return now;
       if (!read_block()) break;
     }
-    if (line.empty()) return std::nullopt;
-    return line;
+    if (now.text.empty() && !now.is_too_long) return std::nullopt;
+    return now;
+  }
+  jsonl_error too_long() const {
+    return error("expected a line of at most " + std::to_string(options_.line_bytes_max) +
+                 " bytes, got a longer one");
   }
 
   jsonl_error error(const std::string& what) const {
@@ -104,14 +112,23 @@ void for_each_jsonl(const std::filesystem::path& path,
                     const jsonl_options& options) {
   line_reader lines(path, options);
   std::size_t objects = 0;
-  while (const auto line = lines.next()) {
-    if (line->find_first_not_of(" \t\r") == line->npos) continue;
-    const auto object = parse_line(lines, *line);
-    ++objects;
+  const auto read = [&](const line_reader::line& line) {
+    if (line.is_too_long) throw lines.too_long();
+    const auto object = parse_line(lines, line.text);
     try {
       take(object);
     } catch (const std::exception& e) {
       throw lines.error(e.what());
+    }
+  };
+  while (const auto line = lines.next()) {
+    if (!line->is_too_long && line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    ++objects;
+    try {
+      read(*line);
+    } catch (const jsonl_error& error) {
+      if (!options.on_bad_line) throw;
+      options.on_bad_line(error);
     }
   }
   if (objects == 0)

@@ -11,12 +11,6 @@
 
 namespace troupe {
 
-/// The limits of a JSON Lines file, in bytes.
-struct jsonl_options {
-  std::uint64_t file_bytes_max = std::uint64_t{1} << 30;
-  std::size_t line_bytes_max = std::size_t{1} << 20;
-};
-
 /// Thrown for a file that is refused. The message begins with the name of the file and the number
 /// of the line, as in `questions.jsonl:17: expected an object, got 3`.
 class jsonl_error : public std::runtime_error {
@@ -24,11 +18,21 @@ class jsonl_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The limits of a JSON Lines file, and what becomes of its bad lines.
+struct jsonl_options {
+  std::uint64_t file_bytes_max = std::uint64_t{1} << 30;
+  std::size_t line_bytes_max = std::size_t{1} << 20;
+  /// Called for each line that is refused; the reading then goes on. Null means that the error is
+  /// thrown.
+  std::function<void(const jsonl_error&)> on_bad_line = nullptr;
+};
+
 /// Calls `take` with the object on every line of a JSON Lines file (https://jsonlines.org), in
 /// order. Lines of white space only are skipped. The file is read line by line, so that only one
 /// line is held in memory. Throws jsonl_error if the file can't be read, is no regular file, is
 /// larger than its bound or has no object in it. Throws it also if a line is longer than its bound,
-/// is not JSON or not an object, or if `take` throws a std::exception for it.
+/// is not JSON or not an object, or if `take` throws a std::exception for it, unless on_bad_line
+/// takes the error.
 void for_each_jsonl(const std::filesystem::path& path,
                     const std::function<void(const nlohmann::json&)>& take,
                     const jsonl_options& options = {});

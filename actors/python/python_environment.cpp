@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-// The bits of a row's flags, as worker.py writes them.
+// The bits of a row's flags, as hosting.py writes them.
 constexpr std::uint8_t terminated = 1, truncated = 2, failed = 4, begun = 8;
 
 /// True for a name of Python, or several joined by dots.
@@ -52,7 +52,7 @@ struct python_facts {
   std::size_t obs_size = 0, integers = 0, floats = 0;
 };
 
-python_facts facts_of(const python_environment_request& request, const json& told) {
+python_facts facts_of(const environment_request& request, const json& told) {
   python_facts facts;
   facts.spec = {.id = request.id,
                 .observation_space = python_space(told.at("observation_space")),
@@ -80,13 +80,13 @@ class known_facts {
     return it;
   }
 
-  std::optional<python_facts> find(const python_environment_request& request) {
+  std::optional<python_facts> find(const environment_request& request) {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(known_, request, &entry::first);
     return found == known_.end() ? std::nullopt : std::optional(found->second);
   }
   /// `left_out`: the parts of observations that can't be used, which is logged once.
-  void add(const python_environment_request& request, const python_facts& facts,
+  void add(const environment_request& request, const python_facts& facts,
            const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ class known_facts {
   }
 
  private:
-  using entry = std::pair<python_environment_request, python_facts>;
+  using entry = std::pair<environment_request, python_facts>;
   std::mutex mutex_;
   std::deque<entry> known_;
 };
@@ -110,7 +110,7 @@ class known_facts {
 class python_host {
  public:
   /// Starts the process only if the spaces are not known yet.
-  python_host(python_environment_request request, std::size_t size)
+  python_host(environment_request request, std::size_t size)
       : request_(std::move(request)), size_(size), rows_(size) {
     if (auto known = known_facts::of_this_process().find(request_)) {
       facts_ = *std::move(known);
@@ -119,7 +119,7 @@ class python_host {
     }
   }
 
-  const python_environment_request& request() const { return request_; }
+  const environment_request& request() const { return request_; }
   const env_spec& spec() const { return facts_.spec; }
 
   /// Starts a process unless one is running. Throws environment_process_lost.
@@ -148,7 +148,7 @@ class python_host {
     try {
       for (const auto& event : events) read_event(event);
     } catch (const std::exception& error) {
-      worker_.reset();
+      worker_->kill();
       throw environment_process_lost(
           "the Python process of " + request_.id +
           " was ended, because its answer can't be read: " + error.what());
@@ -248,8 +248,8 @@ class python_host {
       throw python_error(
           request_.id + ": expected the spaces that it had before, but its new process has others");
     facts_ = std::move(facts);
+    share(*worker);
     worker_ = std::move(worker);
-    share();
     for (auto& row : rows_) row = {};
     if (!options_.is_null()) tell_options();
     if (!begins_next_) tell_begins_next();
@@ -267,8 +267,8 @@ class python_host {
     }
   }
 
-  /// Lays out the arrays in the shared memory and tells the process where they are.
-  void share() {
+  /// Lays out the arrays in the memory that is shared with the process, and tells it where they are.
+  void share(python_worker& worker) {
     constexpr std::size_t alignment = 64;
     std::size_t bytes = 0;
     json at;
@@ -282,8 +282,8 @@ class python_host {
     place("final", size_ * facts_.obs_size * sizeof(float));
     place("reward", size_ * sizeof(double));
     place("flags", size_);
-    auto* base = worker_->share(bytes).data();
-    call(*worker_, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
+    auto* base = worker.share(bytes).data();
+    call(worker, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
          "mapping memory");
     const auto array = [&](const char* name) { return base + at.at(name).get<std::size_t>(); };
     integers_ = reinterpret_cast<std::int64_t*>(array("integers"));
@@ -334,7 +334,7 @@ class python_host {
          request_.python.step_timeout, "setting an attribute");
   }
 
-  const python_environment_request request_;
+  const environment_request request_;
   const std::size_t size_;
   python_facts facts_;
   std::unique_ptr<python_worker> worker_;
@@ -378,7 +378,7 @@ class python_row final : public environment {
 
 /// The wrappers of a row. Actions are scaled before they are sent, and Gymnasium applies the time
 /// limit of its environments.
-wrapper_options wrappers_of_row(const python_environment_request& request) {
+wrapper_options wrappers_of_row(const environment_request& request) {
   auto wrappers = request.wrappers;
   wrappers.rescale_actions = false;
   return wrappers;
@@ -490,7 +490,7 @@ class single_python_environment final : public environment {
 
 }  // namespace
 
-nlohmann::json detail::request_json(const python_environment_request& of) {
+nlohmann::json detail::request_json(const environment_request& of) {
   const auto& limit = of.wrappers.max_episode_steps;
   return {{"id", of.id},
           {"options", json::parse(of.options)},
@@ -508,7 +508,7 @@ bool names_python(std::string_view id) {
 }
 
 std::unique_ptr<vector_environment> make_python_environments(
-    const python_environment_request& request, std::size_t size) {
+    const environment_request& request, std::size_t size) {
   if (size == 0)
     throw std::invalid_argument(request.id + ": expected a batch of at least 1 environment, got 0");
   const auto host = std::make_shared<python_host>(request, size);
@@ -518,7 +518,7 @@ std::unique_ptr<vector_environment> make_python_environments(
   return std::make_unique<python_environments>(host, std::move(rows));
 }
 
-std::unique_ptr<environment> make_python_environment(const python_environment_request& request) {
+std::unique_ptr<environment> make_python_environment(const environment_request& request) {
   return wrapped(std::make_unique<single_python_environment>(
                      std::make_shared<python_host>(request, std::size_t{1})),
                  request.wrappers);

@@ -9,27 +9,17 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <string_view>
 
 #include "actors/environments/vector_environment.hpp"
-#include "actors/environments/wrappers.hpp"
+#include "actors/python/environment_request.hpp"
 #include "actors/python/python_worker.hpp"
 
 namespace troupe {
 
-/// The choice of an environment in Python.
-struct python_environment_request {
-  std::string id;              ///< "gymnasium:ID" or "module:Class".
-  std::string options = "{}";  ///< The keyword arguments, a JSON object.
-  wrapper_options wrappers = {};
-  python_options python = {};
-  bool operator==(const python_environment_request&) const = default;
-};
-
 namespace detail {
 /// The request as troupe_worker reads it.
-nlohmann::json request_json(const python_environment_request& of);
+nlohmann::json request_json(const environment_request& of);
 }  // namespace detail
 
 /// True if `id` has the form of an environment in Python.
@@ -43,9 +33,9 @@ bool names_python(std::string_view id);
 /// the first reset for later ones. Throws python_error, and std::invalid_argument for a size of 0
 /// and for wrappers that don't fit.
 std::unique_ptr<vector_environment> make_python_environments(
-    const python_environment_request& request, std::size_t size);
+    const environment_request& request, std::size_t size);
 
 /// Makes one environment in a Python process of its own, with the same errors.
-std::unique_ptr<environment> make_python_environment(const python_environment_request& request);
+std::unique_ptr<environment> make_python_environment(const environment_request& request);
 
 }  // namespace troupe

@@ -142,9 +142,13 @@ struct python_worker::state {
                  .memory_limit = static_cast<std::size_t>(options.memory_limit_mb) << 20},
                 memory.file(), output_log(this->name)) {}
 
-  [[noreturn]] void end(const std::string& how) {
+  void kill() {
     running = false;
     process.kill();
+  }
+
+  [[noreturn]] void end(const std::string& how) {
+    kill();
     throw python_ended(fmt::format("the Python process of {} {}", name, how));
   }
 
@@ -268,6 +272,8 @@ json python_worker::step(double seconds) {
 }
 
 std::span<std::byte> python_worker::share(std::size_t bytes) { return state_->memory.map(bytes); }
+
+void python_worker::kill() { state_->kill(); }
 
 bool python_worker::is_running() const { return state_->running; }
 

@@ -46,6 +46,8 @@ class python_worker {
 
   /// Makes the shared memory of so many bytes, once.
   std::span<std::byte> share(std::size_t bytes);
+  /// Ends the process at once.
+  void kill();
   /// True until the process has ended.
   bool is_running() const;
   pid_t pid() const;

@@ -6,7 +6,7 @@ namespace troupe {
 
 double well_formed_turns(const text_episode& played) {
   const auto good = std::ranges::count_if(
-      played.turns, [](const text_turn& turn) { return turn.action.well_formed(); });
+      played.turns, [](const text_turn& turn) { return turn.refused.empty(); });
   return static_cast<double>(good) /
          static_cast<double>(std::max<std::size_t>(1, played.turns.size()));
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "actors/data/jsonl.hpp"
+#include "actors/text/text_action.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace troupe {
@@ -47,22 +48,6 @@ void require_in_range(const text_limits& limits) {
   if (limits.tokens_max < 0) refuse("tokens_max", "at least 0", limits.tokens_max);
 }
 
-/// Returns the world's answer to an action, or nullopt if the action is malformed or the world
-/// refuses it. A refusal is written to action.malformed.
-task<std::optional<openenv::result>> act(openenv::session& game, const chat_view& world,
-                                         text_action& action) {
-  if (!action.well_formed()) co_return std::nullopt;
-  try {
-    co_return co_await game.step(world.act(action));
-  } catch (const std::invalid_argument& e) {
-    action.malformed = e.what();
-  } catch (const openenv::error& e) {
-    if (!openenv::keeps_session(e.reason())) throw;
-    action.malformed = e.what();
-  }
-  co_return std::nullopt;
-}
-
 }  // namespace
 
 text_task to_text_task(const json& object) {
@@ -82,21 +67,24 @@ std::vector<text_task> read_text_tasks(const std::filesystem::path& path) {
   return read_jsonl<text_task>(path, to_text_task);
 }
 
-const std::string& text_episode::answer() const {
-  const auto& last = turns.back();
-  return last.action.well_formed() ? last.action.action : last.written.text;
+std::string text_episode::answer() const {
+  const auto& last = turns.back().written.text;
+  auto action = parse_action(last);
+  return action.well_formed() ? std::move(action.action) : last;
 }
 
-task<text_episode> play_text_episode(openenv::session& game, chat_view world, text_task item,
-                                     text_writer write, text_limits limits) {
+task<text_episode> play_text_episode(text_environment& world, text_task item, text_writer write,
+                                     text_limits limits) {
   require_in_range(limits);
+  const json arguments = item.reset.is_null() ? json::object() : item.reset;
+  const text_reset with{.seed = arguments.value("seed", std::uint64_t{0}),
+                        .item = json{{"reset", arguments}}.dump()};
+  const auto first = co_await world.reset(with);
   text_episode played;
-  if (!world.system_prompt.empty()) played.said.push_back({"system", world.system_prompt});
+  if (!first.system.empty()) played.said.push_back({"system", first.system});
   for (const auto& message : item.prompt) played.said.push_back(message);
-  json with = item.reset.is_null() ? json::object() : item.reset;
+  played.said.push_back({"user", first.shown.words});
   played.task = std::move(item);
-  const auto first = co_await game.reset(std::move(with));
-  played.said.push_back({"user", world.show(first)});
 
   for (std::int64_t tokens = 0;;) {
     auto written = co_await write(played.said);
@@ -104,17 +92,15 @@ task<text_episode> play_text_episode(openenv::session& game, chat_view world, te
     played.said.push_back({"assistant", written.text});
     played.version =
         played.turns.empty() ? written.version : std::min(played.version, written.version);
-    auto action = world.parse(written.text);
-    const auto answer = co_await act(game, world, action);
-    const double reward = answer ? answer->reward.value_or(0) : limits.malformed_reward;
+    const auto answer = co_await world.step(written.text);
+    const bool refused = !answer.refused.empty();
+    const double reward = refused ? limits.malformed_reward : answer.reward;
     played.world_return += reward;
-    played.turns.push_back({std::move(written), std::move(action), reward});
-
-    const auto& malformed = played.turns.back().action.malformed;
-    played.said.push_back(answer ? chat_message{world.shown_as, world.show(*answer)}
-                                 : chat_message{"user", "That was no action: " + malformed});
-    if (answer && answer->ended) co_return played;
-    if (!answer && limits.malformed == malformed_rule::end) {
+    played.turns.push_back({std::move(written), answer.refused, reward});
+    played.said.push_back(
+        {"user", refused ? "That was no action: " + answer.refused : answer.shown.words});
+    if (!refused && answer.ended) co_return played;
+    if (refused && limits.malformed == malformed_rule::end) {
       played.end = text_end::malformed;
       co_return played;
     }

@@ -2,8 +2,9 @@
 // Episodes in words: a model writes and a world answers, until the world or a limit ends the
 // episode.
 //
-//   auto game = games.open();  // games is an openenv::client
-//   auto played = co_await play_text_episode(game, blackjack_chat_view(), item, write, limits);
+//   auto game = openenv::chat_environments(openenv::blackjack_chat_view(),
+//                                          openenv::worlds_on({.urls = {url}}))();
+//   auto played = co_await play_text_episode(*game, item, write, limits);
 //
 // The function `write` asks the model, for example `[policy](conversation so_far) { return
 // policy_writes(policy, std::move(so_far)); }`.
@@ -16,9 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/openenv/client/client.hpp"
-#include "actors/text/chat_view.hpp"
 #include "actors/text/conversation.hpp"
+#include "actors/text/text_environment.hpp"
 #include "runtime/coroutine/task.hpp"
 
 namespace troupe {
@@ -73,7 +73,7 @@ enum class text_end {
 /// One turn of the model.
 struct text_turn {
   written_text written;
-  text_action action;  ///< The action; `malformed` has its error or the world's refusal.
+  std::string refused;  ///< Why the world refused it; empty if it did not.
   double reward = 0;
 };
 
@@ -86,14 +86,14 @@ struct text_episode {
   text_end end = text_end::world;
   std::int64_t version = 0;  ///< The version of the oldest weights that wrote part of it.
 
-  /// Returns the model's last action, or its whole last text if that is malformed.
-  const std::string& answer() const;
+  /// Returns the model's last action (parse_action), or its whole last text if it has none.
+  std::string answer() const;
 };
 
-/// Plays an episode. Throws openenv::error if the world fails (the refusal of an action is no
-/// failure), std::invalid_argument for limits out of range, and the exceptions of `write`. `game`
-/// must outlive the task.
-task<text_episode> play_text_episode(openenv::session& game, chat_view world, text_task item,
-                                     text_writer write, text_limits limits = {});
+/// Plays an episode with the seed of the item's "reset", else 0. Throws std::invalid_argument for
+/// limits out of range, and the exceptions of the world and of `write`. `world` must outlive the
+/// task.
+task<text_episode> play_text_episode(text_environment& world, text_task item, text_writer write,
+                                     text_limits limits = {});
 
 }  // namespace troupe

@@ -176,10 +176,6 @@ bool is_in_python(std::string_view id) {
   return names_python(id) && !names_plugin(id) && !is_registered(id);
 }
 
-python_environment_request python_request(const environment_request& of) {
-  return {.id = of.id, .options = of.options, .wrappers = of.wrappers, .python = of.python};
-}
-
 /// True for a path of a plug-in, unless it is registered.
 bool is_in_plugin(std::string_view id) { return names_plugin(id) && !is_registered(id); }
 
@@ -296,7 +292,7 @@ void read_options_into(const struct_kind& schema, const std::string& json, void*
 
 std::unique_ptr<vector_environment> make_vector_environment(const environment_request& request,
                                                             std::size_t size) {
-  if (is_in_python(request.id)) return make_python_environments(python_request(request), size);
+  if (is_in_python(request.id)) return make_python_environments(request, size);
   const auto make = find(request.id);
   return named(request.id, [&] {
     refuse_python_options(request);
@@ -318,7 +314,7 @@ std::unique_ptr<vector_environment> make_vector_environment(std::string_view id,
 }
 
 std::unique_ptr<environment> make_environment(const environment_request& request) {
-  if (is_in_python(request.id)) return make_python_environment(python_request(request));
+  if (is_in_python(request.id)) return make_python_environment(request);
   const auto make = find(request.id);
   return named(request.id, [&] {
     refuse_python_options(request);

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "actors/environments/vector_env.hpp"
-#include "actors/environments/wrappers.hpp"
-#include "actors/python/python_options.hpp"
+#include "actors/python/environment_request.hpp"
 #include "runtime/config/options_schema.hpp"
 
 namespace troupe {
@@ -21,18 +20,6 @@ using environment_factory = std::function<std::unique_ptr<environment>()>;
 /// Makes a vector environment of `size` environments.
 using vector_environment_factory =
     std::function<std::unique_ptr<vector_environment>(std::size_t size)>;
-
-/// The choice of an environment, and of what is done with it.
-struct environment_request {
-  /// A registered id, "gymnasium:ID" or "module:Class" for an environment in Python
-  /// (actors/python/python_environment.hpp), or the path of a plug-in (plugin_loader.hpp).
-  std::string id;
-  /// The arguments of the environment, a JSON object: those of gymnasium.make and of the class in
-  /// Python, and those with which a built-in environment is registered.
-  std::string options = "{}";
-  wrapper_options wrappers = {};
-  python_options python = {};  ///< Used for environments in Python only.
-};
 
 /// How a run has to treat an environment.
 struct environment_traits {

@@ -254,26 +254,13 @@ void describe(options_schema<env_section>& s) {
           "in Python), thread (on a thread each), "
           "process (in a child process each) or node:PATTERN (on machines that have joined under "
           "such a name; '*' stands for any text).");
-  s.field("python", &env_section::python)
-      .help(
-          "The Python interpreter of environments in Python; empty means $VIRTUAL_ENV's, else "
-          "python3.");
-  const auto timeout = [&](const char* name, double env_section::* member) -> auto& {
-    return s.field(name, member).above(0).at_most(86'400).unit("seconds");
-  };
-  timeout("start_timeout", &env_section::start_timeout)
+  describe_python(s, "python", &env_section::python, &env_section::memory_limit_mb, "environments");
+  describe_timeout(s, "start_timeout", &env_section::start_timeout)
       .help("How long a process of environments in Python may take to import and make them.");
-  timeout("reset_timeout", &env_section::reset_timeout)
+  describe_timeout(s, "reset_timeout", &env_section::reset_timeout)
       .help("How long a reset of an environment in Python may take before its process is ended.");
-  timeout("step_timeout", &env_section::step_timeout)
+  describe_timeout(s, "step_timeout", &env_section::step_timeout)
       .help("How long a step of an environment in Python may take before its process is ended.");
-  s.field("memory_limit_mb", &env_section::memory_limit_mb)
-      .at_least(0)
-      .at_most(1 << 24)
-      .unit("MiB")
-      .help(
-          "The limit of private memory of a process of environments in Python; 0 means none. "
-          "Beyond it Python raises MemoryError.");
   s.field("curriculum", &env_section::curriculum)
       .help(
           "A curriculum over the environment's levels, from the easiest; the next level begins "

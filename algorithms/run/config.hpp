@@ -112,6 +112,30 @@ detail::field_schema& describe_placement(options_schema<Section>& s, const char*
   return field;
 }
 
+/// Describes a field that is a time in seconds, of up to a day.
+template <class Section>
+detail::field_schema& describe_timeout(options_schema<Section>& s, const char* name,
+                                       double Section::* member) {
+  return s.field(name, member).above(0).at_most(86'400).unit("seconds");
+}
+
+/// Describes the interpreter and the memory limit of Python processes. `what` they have says what
+/// runs in them.
+template <class Section>
+void describe_python(options_schema<Section>& s, const char* name,
+                     std::string Section::* interpreter, std::int64_t Section::* memory_limit_mb,
+                     const std::string& what) {
+  s.field(name, interpreter)
+      .help("The Python interpreter of " + what +
+            " in Python; empty means $VIRTUAL_ENV's, else python3.");
+  s.field("memory_limit_mb", memory_limit_mb)
+      .at_least(0)
+      .at_most(1 << 24)
+      .unit("MiB")
+      .help("The limit of private memory of a process of " + what +
+            " in Python; 0 means none. Beyond it Python raises MemoryError.");
+}
+
 void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
 void describe(enum_schema<annealing>& s);

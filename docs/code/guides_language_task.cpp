@@ -34,18 +34,18 @@ class corridor final : public troupe::environment {
 };
 
 // readme: text_game
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 
 namespace openenv = troupe::openenv;
 using nlohmann::json;
 
-openenv::wording place_in_words(int place) {
+troupe::wording place_in_words(int place) {
   const auto number = std::to_string(place);
   return {.words = "You are at place " + number + " of 10. LEFT or RIGHT?",
           .letters = number + ">"};
 }
 
-openenv::wording show(const json& observation) {
+troupe::wording show(const json& observation) {
   const double place = 10 * observation.at("obs").at(0).get<double>();
   return place_in_words(static_cast<int>(std::lround(place)));
 }
@@ -53,12 +53,12 @@ openenv::wording show(const json& observation) {
 std::optional<json> act(const json&, std::string_view said) {
   if (said == "LEFT" || said == "-") return json{{"action", 0}};
   if (said == "RIGHT" || said == "+") return json{{"action", 1}};
-  return std::nullopt;  // no legal move: the game ends with game.illegal_reward
+  return std::nullopt;  // no legal move: the game ends with world.malformed_reward
 }
 
 /// A made-up conversation with moves by a coin. It teaches how a move is said.
-std::vector<openenv::dialogue_turn> practise(troupe::action_random& random) {
-  std::vector<openenv::dialogue_turn> turns;
+std::vector<troupe::dialogue_turn> practise(troupe::action_random& random) {
+  std::vector<troupe::dialogue_turn> turns;
   for (int i = 0; i < 4; ++i) {
     const bool right = random.below(2) == 1;
     turns.push_back({.shown = place_in_words(static_cast<int>(random.below(10))),
@@ -76,17 +76,17 @@ const openenv::text_game corridor_game{
 // readme: end
 
 // readme: text_episode
+#include "actors/openenv/text/chat_view.hpp"
 #include "actors/text/text_episode.hpp"
 
-/// Plays one hand on a server. `write` asks the model for its next text.
-troupe::task<double> play_a_hand(troupe::openenv::client games, troupe::text_writer write) {
-  auto game = games.open();
+/// Plays one hand on servers. `write` asks the model for its next text.
+troupe::task<double> play_a_hand(openenv::world_maker games, troupe::text_writer write) {
+  const auto game = openenv::chat_environments(openenv::blackjack_chat_view(), games)();
   const troupe::text_task item{.prompt = {{"user", "Play one hand."}},
                                .reset = {{"seed", 7}},
                                .world = "blackjack",
                                .expected = ""};
-  const auto played = co_await troupe::play_text_episode(game, troupe::blackjack_chat_view(), item,
-                                                         write, {.turns_max = 8});
+  const auto played = co_await troupe::play_text_episode(*game, item, write, {.turns_max = 8});
   co_return played.world_return;
 }
 // readme: end

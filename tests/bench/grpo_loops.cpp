@@ -8,7 +8,7 @@
 
 #include "actors/environments/vector_env.hpp"
 #include "actors/openenv/server/server.hpp"
-#include "algorithms/language_models/grpo/game_episode.hpp"
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
@@ -20,7 +20,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using nlohmann::json;
-using openenv::wording;
 
 constexpr std::size_t groups = 8, games = 4;  // under way at once, and of one update
 constexpr std::int64_t updates = 40;
@@ -40,8 +39,8 @@ std::optional<json> act(const json&, std::string_view said) {
   return json{{"action", said[0] - '0'}};
 }
 
-std::vector<openenv::dialogue_turn> practise(action_random& random) {
-  std::vector<openenv::dialogue_turn> turns;
+std::vector<dialogue_turn> practise(action_random& random) {
+  std::vector<dialogue_turn> turns;
   for (int i = 0; i < slow_symbols::episode_steps; ++i) {
     const auto shown = random.below(slow_symbols::symbols),
                said = random.below(slow_symbols::symbols);
@@ -69,7 +68,7 @@ task<at::Tensor> first_weights() {
   grpo_config config;
   config.warm_start = {.batches = 40, .batch_size = 16, .lr = 3e-3};
   const auto format = small_letters();
-  const auto start = co_await starting_weights(config, format, practise_moves(format, view()));
+  const auto start = co_await starting_weights(config, format, practise_replies(format, practise));
   co_return start.parameters;
 }
 
@@ -93,8 +92,12 @@ task<services> serve_roles(system& sys, std::string url, std::int64_t max_stalen
   roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts"}, deals, false, 1u);
   const auto worlds = openenv::worlds_on({.urls = {url}});
   serve_options playing{.name = "worlds", .replicas = groups * games};
-  roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), view(), worlds, 0.0);
-  roles.turns = slow_symbols::episode_steps;
+  const openenv::text_game game{.view = view()};
+  roles.tasks.resize(1);
+  roles.tasks[0].worlds =
+      co_await sys.serve<text_world>(std::move(playing), text_environment_of(game, worlds).make,
+                                     text_world_options{.refusal_ends = true});
+  roles.tasks[0].turns = slow_symbols::episode_steps;
   made.evaluation = roles;
   made.evaluation.prompts =
       co_await sys.serve<prompt_source>({.name = "evaluation"}, deals, false, 1000u);
@@ -114,7 +117,7 @@ task<std::int64_t> train(grpo_stage with, std::vector<answer_group> made, std::i
 
 task<> play_some(answer_roles roles, std::size_t count, double* sum) {
   for (std::size_t i = 0; i < count; ++i) {
-    const auto group = co_await play_games(roles);
+    const auto group = co_await generate_answers(roles);
     *sum += group.answers.front().reward;
   }
 }

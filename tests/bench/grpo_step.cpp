@@ -48,7 +48,8 @@ task<grpo_stage> serve_stage(system& sys, at::Tensor start, measurement m) {
     return double(random.below(1000)) / 1000;
   };
   const std::vector<reward_function<llm::answered_problem>> judging{{"chance", chance}};
-  made.roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, judging);
+  made.roles.tasks.resize(1);
+  made.roles.tasks[0].rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, judging);
   co_return made;
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "actors/coder/function_tests.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/reward/weighted_reward.hpp"
 
@@ -20,8 +22,12 @@ struct problem {
   std::string letters = {};       ///< the question for the letters model, such as "347>"
   std::string expected = {};      ///< the right answer, or for code one of the right answers
   tested_function function = {};  ///< the function to write; it has no tests if it is not code
-  /// Further values for rewards in Python, a JSON object. Empty means none.
+  /// The fields of the problem's line in a dataset, a JSON object. Empty means none.
   std::string columns = {};
+  /// The conversation that the answer goes on with, for chat models. Empty means that the question
+  /// is its only message.
+  std::vector<chat_message> messages = {};
+  std::uint64_t level = 0;  ///< the level of a curriculum, from the easiest
 };
 
 /// A problem with a model's answer, which reward functions judge.
@@ -38,6 +44,8 @@ struct problem_counts {
   std::int64_t held_out = 200;  ///< problems that are only used for evaluation
 };
 
+struct data_problems;
+
 /// A kind of problem.
 struct problem_task {
   std::string name;       ///< such as "sum_digits"
@@ -53,6 +61,10 @@ struct problem_task {
   /// A generator in Python that gives the problems in place of `draw`, such as
   /// "my_tasks:problems"; see python_problems.hpp. Empty means none.
   std::string generator = {};
+  /// The problems of a dataset, in place of `draw`; see data_problems.hpp. Null means none.
+  std::shared_ptr<const data_problems> data = {};
+  /// Those that are held out. Null means that some of `data` are.
+  std::shared_ptr<const data_problems> held_out_data = {};
 };
 
 /// The sum of the digits of a number with `size` digits. The reward is 1 for a right answer.

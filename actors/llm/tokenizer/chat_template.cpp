@@ -6,6 +6,7 @@
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/json_file.hpp"
+#include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
@@ -163,6 +164,11 @@ void write_llama3_2(chat_writer& to, const messages& all, const chat_options& op
   write_llama3(to, all, system ? 1 : 0);
 }
 
+void write_bytes(chat_writer& to, const messages& all) {
+  for (const auto& [role, content] : all)
+    to.token("<|" + role + "|>").text(content).token(end_of_turn(chat_style::bytes));
+}
+
 bool is_llama(chat_style style) {
   return style == chat_style::llama3 || style == chat_style::llama3_2;
 }
@@ -181,11 +187,14 @@ std::string_view name_of(chat_style style) {
       return "llama3";
     case chat_style::llama3_2:
       return "llama3.2";
+    case chat_style::bytes:
+      return "bytes";
   }
   return "";
 }
 
 chat_style chat_style_of(std::string_view jinja, const std::string& place) {
+  if (jinja == byte_chat_template()) return chat_style::bytes;
   const auto digest = sha256(jinja);
   for (const auto& known : known_templates) {
     if (known.digest == digest) return known.style;
@@ -218,7 +227,10 @@ std::vector<chat_piece> render_chat(chat_style style, const messages& all,
                                     const chat_options& options) {
   if (all.empty()) throw std::invalid_argument("chat: expected a message or more, got none");
   for (const auto& message : all) {
-    if (message.role != "system" && message.role != "user" && message.role != "assistant")
+    const bool is_known = message.role == "system" || message.role == "user" ||
+                          message.role == "assistant" ||
+                          (message.role == "tool" && style == chat_style::bytes);
+    if (!is_known)
       throw std::invalid_argument("chat: expected the role system, user or assistant, got \"" +
                                   detail::printable(message.role, 60) + '"');
   }
@@ -240,9 +252,14 @@ std::vector<chat_piece> render_chat(chat_style style, const messages& all,
     case chat_style::llama3_2:
       write_llama3_2(to, all, options);
       break;
+    case chat_style::bytes:
+      write_bytes(to, all);
+      break;
   }
   if (options.generation_prompt) {
-    if (is_llama(style)) {
+    if (style == chat_style::bytes) {
+      to.token("<|assistant|>");
+    } else if (is_llama(style)) {
       to.header("assistant");
     } else {
       to.token("<|im_start|>").text("assistant\n");
@@ -292,6 +309,7 @@ std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style
 }
 
 std::string_view end_of_turn(chat_style style) {
+  if (style == chat_style::bytes) return "<|end|>";
   return is_llama(style) ? "<|eot_id|>" : "<|im_end|>";
 }
 

@@ -10,8 +10,9 @@
 
 namespace troupe::llm {
 
-/// The format of conversations that a family of models was trained on.
-enum class chat_style { smollm2, qwen2_5, qwen3, llama3, llama3_2 };
+/// The format of conversations that a family of models was trained on. `bytes` is that of
+/// Troupe's own bytes model (byte_tokenizer.hpp).
+enum class chat_style { smollm2, qwen2_5, qwen3, llama3, llama3_2, bytes };
 
 std::string_view name_of(chat_style style);  ///< a name such as "qwen2.5"
 
@@ -29,7 +30,7 @@ std::string read_chat_template(const std::filesystem::path& path);
 chat_style read_chat_style(const std::filesystem::path& path);
 
 struct chat_message {
-  std::string role;  ///< system, user or assistant
+  std::string role;  ///< system, user or assistant; in the style bytes also tool
   std::string content;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 
 namespace troupe::openenv_server {
 

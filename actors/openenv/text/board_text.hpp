@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 #include "actors/worlds/board_games/line_game.hpp"
 
 namespace troupe::openenv {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 
 namespace troupe::openenv {
 

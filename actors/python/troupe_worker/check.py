@@ -762,3 +762,18 @@ def kind_text(value):
 
 def short_failure(error):
     return f"{type(error).__name__}: {error}"
+
+
+class Checks:
+    """Carries out the commands that check an environment."""
+
+    def do_check(self, request, steps, seed):
+        """Begins the checks of an environment, up to its first call."""
+        self.checker = Checker(request, steps, seed)
+        self.checks = self.checker.run()
+        return self.do_check_next()
+
+    def do_check_next(self):
+        """Makes the call that was told before, and goes on to the next one."""
+        call = next(self.checks, None)
+        return {**self.checker.take(), "next": call}

@@ -163,3 +163,21 @@ def _plain(value):
     if isinstance(value, np.ndarray):
         return value.tolist()
     raise TypeError(f"got a value of type {type(value).__name__}")
+
+
+class Functions:
+    """Carries out the commands of rewards and generators."""
+
+    def do_load_rewards(self, names):
+        self.rewards = Rewards(names)
+        return {}
+
+    def do_score(self, prompts, completions, columns):
+        return self.rewards.score(prompts, completions, columns)
+
+    def do_open_items(self, name, seed, skip):
+        self.items = Items(name, seed, skip)
+        return {}
+
+    def do_next_items(self, count):
+        return self.items.next(count)

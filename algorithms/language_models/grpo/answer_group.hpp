@@ -1,5 +1,5 @@
 #pragma once
-// The experience of GRPO: a group of answers to one prompt, or of games of one deal. A group is
+// The experience of GRPO: a group of answers to one prompt, or of episodes of one deal. A group is
 // never split.
 
 #include <cstdint>
@@ -25,14 +25,18 @@ struct sampled_answer {
   bool truncated = false;  ///< true if a limit of tokens or turns ended the answer
   double reward = 0.0;
   /// The first part of the reward: 1 for a right answer or a game that was won. With rewards in
-  /// Python it is the whole reward.
+  /// Python alone it is the whole reward.
   double right = 0.0;
+  /// The value of each of the task's reward functions, without its weight; NaN where one does not
+  /// apply. Empty for episodes in worlds.
+  std::vector<double> values = {};
 };
 
 /// A prompt with its group of answers.
 struct answer_group {
   item_id id;
   std::int64_t version = 0;  ///< the oldest version of the weights that sampled any of its tokens
+  std::uint64_t task = 0;    ///< the index of the task among those of the run
   llm::problem asked;
   std::vector<llm::token_id> prompt;
   std::vector<sampled_answer> answers;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
+#include "actors/llm/tasks/named_rewards.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/run/option_rules.hpp"
 
@@ -19,16 +21,27 @@ std::int64_t last_user_needed(const grpo_code_section& c) {
   return (c.first_user + 1) / 2 * 2 + 2 * std::int64_t{c.coders} - 1;
 }
 
-/// True if each text names a function in Python, and none is there twice.
-bool names_functions(const std::vector<std::string>& texts) {
+/// True if each text names a reward, and none is there twice.
+bool are_rewards(const std::vector<std::string>& texts) {
   try {
     std::set<std::string> names;
-    for (const auto& text : texts) names.insert(python_function_of(text));
+    for (const auto& text : texts) {
+      names.insert(text);
+      if (llm::is_python_reward(text)) {
+        python_function_of(text);
+      } else {
+        llm::named_reward(text);
+      }
+    }
     return names.size() == texts.size();
   } catch (const std::invalid_argument&) {
     return false;
   }
 }
+
+constexpr const char* rewards_expected =
+    "exact, numeric, contains, contains:FIELD, length:MAX, format:think, format:json, "
+    "format:TAG,TAG, pattern:REGEX, tests or python:MODULE:FUNCTION, each once";
 
 python_options options_of(const grpo_python_section& python) {
   return {.interpreter = python.interpreter,
@@ -38,13 +51,37 @@ python_options options_of(const grpo_python_section& python) {
 
 }  // namespace
 
+std::string grpo_task_section::label() const {
+  if (!name.empty()) return name;
+  if (!data.empty() && world.empty()) return std::filesystem::path(data).stem().string();
+  return world.empty() ? "sum_digits" : world;
+}
+
+llm::data_fields grpo_task_section::fields() const {
+  const bool compares = reward.empty() || std::ranges::any_of(reward, llm::needs_answer);
+  return {.prompt = prompt,
+          .answer = answer,
+          .needs_answer = world.empty() && compares,
+          .level = level,
+          .levels = levels};
+}
+
+double grpo_outcomes_section::reward(double world_return) const {
+  const auto& chosen = world_return > 0 ? win : world_return < 0 ? loss : push;
+  return chosen.value_or(world_return);
+}
+
 python_reward_options grpo_config::python_rewards() const {
-  std::vector<std::string> functions;
-  for (const auto& text : reward) functions.push_back(python_function_of(text));
-  return {.functions = std::move(functions),
-          .weights = reward_weights,
-          .timeout = python.reward_timeout,
-          .python = options_of(python)};
+  python_reward_options options{.functions = {},
+                                .weights = {},
+                                .timeout = python.reward_timeout,
+                                .python = options_of(python)};
+  for (std::size_t i = 0; i < task.reward.size(); ++i) {
+    if (!llm::is_python_reward(task.reward[i])) continue;
+    options.functions.push_back(python_function_of(task.reward[i]));
+    options.weights.push_back(task.reward_weights.empty() ? 1 : task.reward_weights[i]);
+  }
+  return options;
 }
 
 python_dataset_options grpo_config::python_items(const std::string& generator) const {
@@ -341,8 +378,58 @@ void describe(options_schema<grpo_task_section>& s) {
   s.field("name", &grpo_task_section::name)
       .help(fmt::format(
           "The name of the task: {}, or python:MODULE:FUNCTION for the items of a generator in "
-          "Python.",
+          "Python. Empty means sum_digits, or the name of the file or world.",
           fmt::join(known_task_names(), ", ")));
+  s.field("data", &grpo_task_section::data)
+      .help(
+          "A JSON Lines file with the problems, or with the items of the episodes in a world. Empty "
+          "means none.");
+  s.field("prompt", &grpo_task_section::prompt)
+      .help(
+          "The field of the file's lines with the prompt, a text or a list of messages; or a "
+          "template with fields in braces, such as \"{context} {question}\".");
+  s.field("answer", &grpo_task_section::answer)
+      .help("The field of the file's lines with the right answer, a text or a number.");
+  s.field("held_out_data", &grpo_task_section::held_out_data)
+      .help(
+          "A JSON Lines file with the problems that are only used for evaluation. Empty means "
+          "task.problems.held_out lines of the file, which are drawn from the seed.");
+  s.field("level", &grpo_task_section::level)
+      .help("The field of the file's lines with their level, for a curriculum.");
+  s.field("levels", &grpo_task_section::levels)
+      .items(0, 1024)
+      .example("[easy,hard]")
+      .help("The levels that are texts, from the easiest. Numbers need no list.");
+  s.field("curriculum", &grpo_task_section::curriculum)
+      .help(
+          "A curriculum over the levels of the file: the next one begins once enough answers are "
+          "right. null asks problems of all levels.");
+  s.field("world", &grpo_task_section::world)
+      .help(
+          "A text world that the model plays: openenv:URL or openenv:URL,URL for OpenEnv servers, "
+          "skyrl:ID for an environment of skyrl-gym, module:Class for one in Python, or the name of "
+          "one that is known. Empty means none.");
+  s.field("world_options", &grpo_task_section::world_options)
+      .help("The arguments of the world, which its documentation names.");
+  s.field("reward", &grpo_task_section::reward)
+      .also_known_as({"reward_funcs"})
+      .items(0, reward_functions_max)
+      .example("[exact,length:200]")
+      .help(std::string("The rewards, which add up: ") + rewards_expected +
+            ". [] means those of the option reward, or else the task's own: exact for a file.");
+  s.field("reward_weights", &grpo_task_section::reward_weights)
+      .items(0, reward_functions_max)
+      .example("[1,0.2]")
+      .help("The weights of these rewards; [] means 1 each.");
+  s.rule("reward", rewards_expected,
+         [](const grpo_task_section& of) { return are_rewards(of.reward); });
+  s.rule("reward_weights", "[], or a weight for each of task.reward",
+         [](const grpo_task_section& of) {
+           return of.reward_weights.empty() || of.reward_weights.size() == of.reward.size();
+         });
+  s.field("share", &grpo_task_section::share)
+      .above(0)
+      .help("The task's share of the groups, relative to the other ones of tasks.");
   s.field("problems", &grpo_task_section::problems)
       .help("The problems of the task, which are drawn from the seed.");
   s.field("shots", &grpo_task_section::shots)
@@ -354,34 +441,22 @@ void describe(options_schema<grpo_task_section>& s) {
 }
 
 void describe(options_schema<grpo_python_section>& s) {
-  s.field("interpreter", &grpo_python_section::interpreter)
-      .help(
-          "The Python interpreter of rewards and tasks in Python; empty means $VIRTUAL_ENV's, else "
-          "python3.");
+  describe_python(s, "interpreter", &grpo_python_section::interpreter,
+                  &grpo_python_section::memory_limit_mb, "rewards and tasks");
   s.field("workers", &grpo_python_section::workers)
       .at_least(1)
       .at_most(1024)
       .help("The number of processes that compute rewards in Python.");
-  const auto timeout = [&](const char* name, double grpo_python_section::* member) -> auto& {
-    return s.field(name, member).above(0).at_most(86'400).unit("seconds");
-  };
-  timeout("start_timeout", &grpo_python_section::start_timeout)
+  describe_timeout(s, "start_timeout", &grpo_python_section::start_timeout)
       .help(
           "How long a process may take to import the functions, and to skip the items that a "
           "resumed run has had.");
-  timeout("reward_timeout", &grpo_python_section::reward_timeout)
+  describe_timeout(s, "reward_timeout", &grpo_python_section::reward_timeout)
       .help(
           "How long the reward functions may take for a batch of answers before their process is "
           "ended.");
-  timeout("prompt_timeout", &grpo_python_section::prompt_timeout)
+  describe_timeout(s, "prompt_timeout", &grpo_python_section::prompt_timeout)
       .help("How long the next item of a task in Python may take before its process is ended.");
-  s.field("memory_limit_mb", &grpo_python_section::memory_limit_mb)
-      .at_least(0)
-      .at_most(1 << 24)
-      .unit("MiB")
-      .help(
-          "The limit of private memory of a process of rewards or tasks in Python; 0 means none. "
-          "Beyond it Python raises MemoryError.");
 }
 
 void describe(options_schema<grpo_code_section>& s) {
@@ -417,34 +492,50 @@ void describe(options_schema<grpo_code_section>& s) {
       .help("The last of the user numbers.");
 }
 
-void describe(options_schema<grpo_game_section>& s) {
-  s.field("urls", &grpo_game_section::urls)
+void describe(enum_schema<refusal_rule>& s) {
+  s.name("auto", refusal_rule::automatic)
+      .name("tell", refusal_rule::tell)
+      .name("end", refusal_rule::end);
+}
+
+void describe(options_schema<grpo_outcomes_section>& s) {
+  s.field("win", &grpo_outcomes_section::win)
+      .help("The reward of an episode whose return is above 0. null means its return.");
+  s.field("push", &grpo_outcomes_section::push)
+      .help("The reward of an episode whose return is 0. null means its return.");
+  s.field("loss", &grpo_outcomes_section::loss)
+      .help("The reward of an episode whose return is below 0. null means its return.");
+}
+
+void describe(options_schema<grpo_world_section>& s) {
+  s.field("urls", &grpo_world_section::urls)
       .items(0, 1024)
       .example("[http://localhost:8000]")
       .help(
           "The OpenEnv servers that host the games. An empty list means Troupe's own environment, "
           "in this process.");
-  s.field("worlds", &grpo_game_section::worlds)
+  s.field("replicas", &grpo_world_section::replicas)
+      .renamed_from("worlds")
       .at_least(1)
       .at_most(16384)
-      .help("The number of games that are played at the same time.");
-  s.field("turns", &grpo_game_section::turns)
+      .help("The number of episodes that are played at the same time.");
+  s.field("turns", &grpo_world_section::turns)
       .at_least(1)
       .at_most(1000)
       .help(
-          "The number of turns after which a game is truncated. null means the longest game that "
-          "the task allows: 6 for blackjack.");
-  s.field("illegal_reward", &grpo_game_section::illegal_reward)
-      .help("The reward of a move that is not legal, which ends the game.");
-}
-
-void describe(options_schema<grpo_model_section>& s) {
-  s.field("path", &grpo_model_section::path)
+          "The number of turns after which an episode is truncated. null means the longest game "
+          "that the task allows: 6 for blackjack; 8 for other worlds.");
+  s.field("malformed", &grpo_world_section::malformed)
       .help(
-          "A chat model's folder or GGUF file, or the name of one that `troupe models get` has "
-          "installed. Empty means a model of 22 letters, whose weights are drawn from the seed.");
-  s.field("system_prompt", &grpo_model_section::system_prompt)
-      .help("The system message of a chat model. Empty means the one that its chat template has.");
+          "A reply that is no action ends the episode (end), or the model is told and the turn "
+          "counts (tell). auto is end for games and tell for other worlds.");
+  s.field("malformed_reward", &grpo_world_section::malformed_reward)
+      .renamed_from("illegal_reward")
+      .help(
+          "The reward of a reply that is no action. null means -1.1 where it ends the episode, "
+          "else 0.");
+  s.field("outcomes", &grpo_world_section::outcomes)
+      .help("The rewards of episodes by the sign of their return, in place of the return.");
 }
 
 void describe(options_schema<grpo_warm_start_section>& s) {
@@ -548,13 +639,14 @@ void describe(options_schema<grpo_evaluation_section>& s) {
       .at_most(1'000'000)
       .help(
           "The number of held-out problems, or of deals in a game, in an evaluation during "
-          "training. Each is asked once, and the likeliest tokens are taken.");
+          "training. Each is asked once, and the likeliest tokens are taken. null means 100, and at "
+          "most half of those that a file has.");
   s.field("final_problems", &grpo_evaluation_section::final_problems)
       .at_least(1)
       .at_most(1'000'000)
       .help(
           "The number of problems in the evaluation at the end and in `troupe eval`. These are "
-          "other held-out problems.");
+          "other held-out problems. null means as many as evaluation.problems does.");
   s.field("stop_at", &grpo_evaluation_section::stop_at)
       .at_least(-1)
       .at_most(1)
@@ -568,21 +660,28 @@ void describe(options_schema<grpo_config>& s) {
       .one_of({"grpo"})
       .help("The algorithm that this file configures.");
   s.field("task", &grpo_config::task).help("The task that the model learns.");
+  s.field("tasks", &grpo_config::tasks)
+      .items(0, 64)
+      .example(R"([{"data":"sums.jsonl","share":2},{"world":"blackjack"}])")
+      .help(
+          "Several tasks in one run, each with the options of task, in place of task. [] means the "
+          "one.");
   s.field("reward", &grpo_config::reward)
       .also_known_as({"reward_funcs"})
       .items(0, reward_functions_max)
       .example("[python:my_rewards:score]")
       .help(
-          "Reward functions in Python, python:MODULE:FUNCTION each, in place of the task's own. "
-          "One "
-          "function needs no list: reward=python:my_rewards:score.");
+          "The rewards of tasks that have no task.reward of their own. One needs no list: "
+          "reward=python:my_rewards:score.");
   s.field("reward_weights", &grpo_config::reward_weights)
       .items(0, reward_functions_max)
       .example("[1,0.2]")
-      .help("The weights of these functions; [] means 1 each.");
+      .help("The weights of these rewards; [] means 1 each.");
   s.field("python", &grpo_config::python).help("The processes of rewards and tasks in Python.");
   s.field("code", &grpo_config::code).help("The execution of answers in the task code.");
-  s.field("game", &grpo_config::game).help("The games, in tasks that are games.");
+  s.field("world", &grpo_config::world)
+      .renamed_from("game")
+      .help("The text worlds, in tasks that are played.");
   s.field("model", &grpo_config::model).help("The language model that learns.");
   s.field("total_steps", &grpo_config::total_steps)
       .also_known_as({"max_steps", "steps"})
@@ -635,8 +734,8 @@ void describe(options_schema<grpo_config>& s) {
       },
       [](const grpo_config& c) { return c.code.last_user >= last_user_needed(c.code); });
   option_rule(
-      s, "reward", [](const grpo_config&) { return "python:MODULE:FUNCTION, each once"; },
-      [](const grpo_config& c) { return names_functions(c.reward); });
+      s, "reward", [](const grpo_config&) { return rewards_expected; },
+      [](const grpo_config& c) { return are_rewards(c.reward); });
   option_rule(
       s, "reward_weights",
       [](const grpo_config& c) {
@@ -646,11 +745,11 @@ void describe(options_schema<grpo_config>& s) {
         return c.reward_weights.empty() || c.reward_weights.size() == c.reward.size();
       });
   option_rule(
-      s, "game.urls",
+      s, "world.urls",
       [](const grpo_config&) {
         return "[] where deterministic is true, as a server's replies come when they come";
       },
-      [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
+      [](const grpo_config& c) { return !c.deterministic || c.world.urls.empty(); });
 }
 
 }  // namespace troupe

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "actors/llm/tasks/data_problems.hpp"
 #include "actors/llm/tasks/problem.hpp"
 #include "actors/python/python_dataset.hpp"
 #include "actors/python/python_reward.hpp"
 #include "algorithms/language_models/config.hpp"
+#include "algorithms/language_models/model/model_section.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/losses/grpo_loss.hpp"
 #include "algorithms/run/config.hpp"
@@ -90,11 +92,29 @@ struct grpo_problems_section {
   std::optional<std::int64_t> training = {}, held_out = {};
 };
 
-/// The task that the model learns.
+/// A task that the model learns: problems that are drawn, the lines of a file, the items of a
+/// generator in Python, or a text world.
 struct grpo_task_section {
-  std::string name = "sum_digits";
+  std::string name = {};
+  std::string data = {};
+  std::string prompt = "prompt";
+  std::string answer = "answer";
+  std::string held_out_data = {};
+  std::string level = {};
+  std::vector<std::string> levels = {};
+  std::optional<curriculum_section> curriculum = {};
+  std::string world = {};
+  json_object world_options = {};
+  std::vector<std::string> reward = {};
+  std::vector<double> reward_weights = {};
+  double share = 1;
   grpo_problems_section problems = {};
   int shots = 0;
+
+  /// The name, or else that of the file or the world, or else sum_digits.
+  std::string label() const;
+  /// The fields of the file's lines.
+  llm::data_fields fields() const;
 };
 
 /// The processes of rewards and problems in Python.
@@ -116,19 +136,29 @@ struct grpo_code_section {
   std::int64_t first_user = 61'184, last_user = 65'519;
 };
 
-/// The games if the task is a game.
-struct grpo_game_section {
-  std::vector<std::string> urls = {};
-  int worlds = 64;
-  std::optional<int> turns = {};
-  double illegal_reward = -1.1;
+/// What replaces the return of an episode in a text world, by its sign. Without a value the return
+/// stays.
+struct grpo_outcomes_section {
+  std::optional<double> win = {}, push = {}, loss = {};
+
+  double reward(double world_return) const;
 };
 
-/// The model that learns: a path, or the name of a model that `troupe models get` has installed. An
-/// empty path means the letters model of actors/llm/tasks.
-struct grpo_model_section {
-  std::string path = {};
-  std::string system_prompt = {};
+/// The treatment of replies that are no action.
+enum class refusal_rule {
+  automatic,  ///< as the world has it: games end the episode, other worlds tell the model
+  tell,       ///< The model is told and goes on. The turn counts.
+  end,        ///< The episode ends.
+};
+
+/// The text worlds, in tasks that are played.
+struct grpo_world_section {
+  std::vector<std::string> urls = {};
+  int replicas = 64;
+  std::optional<int> turns = {};
+  refusal_rule malformed = refusal_rule::automatic;
+  std::optional<double> malformed_reward = {};
+  grpo_outcomes_section outcomes = {};
 };
 
 /// Supervised steps before the first update, on right answers to training problems. A model that
@@ -163,8 +193,8 @@ struct grpo_samples_section {
 /// The evaluation on held-out problems.
 struct grpo_evaluation_section {
   std::int64_t every_updates = 20;
-  int problems = 100;
-  int final_problems = 100;
+  std::optional<std::int64_t> problems = {};
+  std::optional<std::int64_t> final_problems = {};
   std::optional<double> stop_at = {};
 };
 
@@ -172,13 +202,16 @@ struct grpo_evaluation_section {
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task = {};
-  /// Reward functions in Python, such as "python:my_rewards:score", in place of the task's own.
+  /// Several tasks in place of `task`. Empty means the one.
+  std::vector<grpo_task_section> tasks = {};
+  /// The rewards of tasks that name none, such as "exact" and "python:my_rewards:score". Empty
+  /// means the tasks' own.
   std::vector<std::string> reward = {};
   std::vector<double> reward_weights = {};
   grpo_python_section python = {};
   grpo_code_section code = {};
-  grpo_game_section game = {};
-  grpo_model_section model = {};
+  grpo_world_section world = {};
+  model_section model = {};
   std::int64_t total_steps = 240;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
@@ -194,7 +227,7 @@ struct grpo_config {
   /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
 
-  /// The rewards in Python. It has no functions if the task's own rewards are used.
+  /// The rewards of `task` in Python. It has no functions if there are none.
   python_reward_options python_rewards() const;
   /// The items of a generator in Python, such as "my_tasks:problems".
   python_dataset_options python_items(const std::string& generator) const;
@@ -217,8 +250,9 @@ void describe(options_schema<grpo_problems_section>& s);
 void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_python_section>& s);
 void describe(options_schema<grpo_code_section>& s);
-void describe(options_schema<grpo_game_section>& s);
-void describe(options_schema<grpo_model_section>& s);
+void describe(enum_schema<refusal_rule>& s);
+void describe(options_schema<grpo_outcomes_section>& s);
+void describe(options_schema<grpo_world_section>& s);
 void describe(options_schema<grpo_warm_start_section>& s);
 void describe(options_schema<grpo_rollout_section>& s);
 void describe(options_schema<grpo_samples_section>& s);

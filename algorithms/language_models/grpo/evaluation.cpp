@@ -48,32 +48,53 @@ task<> ask_some(const training_run& in, answer_roles roles, std::size_t count,
 }  // namespace
 
 task<evaluation> grpo::evaluate(weights of, std::size_t problems, std::uint64_t seed) {
-  co_return co_await ask(evaluation_prompts_, std::move(of), problems, seed);
+  co_return co_await evaluate_all(evaluation_prompts_, std::move(of), problems, seed);
 }
 
 task<evaluation> grpo::evaluate_at_the_end(weights of) {
   co_return co_await evaluate_held_out(std::move(of),
-                                       static_cast<std::size_t>(config_.evaluation.final_problems));
+                                       static_cast<std::size_t>(*config_.evaluation.final_problems));
 }
 
 task<evaluation> grpo::evaluate_held_out(weights of, std::size_t problems) {
-  co_return co_await ask(final_prompts_, std::move(of), problems,
-                         derived_seed(config_.seed, "final evaluation"));
+  co_return co_await evaluate_all(final_prompts_, std::move(of), problems,
+                                  derived_seed(config_.seed, "final evaluation"));
 }
 
-task<> grpo::tell_win_rate(double rate) {
-  progress_row row{in.progress.steps, {{"eval/win_rate", rate}}};
+task<> grpo::record_evaluation(const std::string& name, double value) {
+  progress_row row{in.progress.steps, {{"eval/" + name, value}}};
   co_await in.records.route<&recorder::record>(std::move(row));
+}
+
+/// Evaluates the tasks one after the other. The score is the mean over all of their problems.
+task<evaluation> grpo::evaluate_all(const prompt_sources& sources, weights of, std::size_t problems,
+                                    std::uint64_t seed) {
+  std::vector<evaluated_episode> scores;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto answers = co_await ask(i, sources[i], of, problems, seed);
+    const bool played = parts_[i].task.is_played();
+    double right = 0, score = 0;
+    for (const auto& each : answers) {
+      scores.push_back({played ? each.reward : each.right, double(each.log_probs.size())});
+      right += each.right / double(answers.size());
+      score += scores.back().episode_return / double(answers.size());
+    }
+    if (!in.records) continue;
+    const auto prefix = parts_.size() == 1 ? "" : parts_[i].task.name() + "/";
+    if (played) co_await record_evaluation(prefix + "win_rate", right);
+    if (parts_.size() > 1) co_await record_evaluation(prefix + "mean", score);
+  }
+  co_return summarise(scores, of.version);
 }
 
 /// If the replica with the problems is lost on the way, the evaluation begins anew with the same
 /// problems.
-task<evaluation> grpo::ask(service<prompt_source> problems, weights of, std::size_t count,
-                           std::uint64_t seed) {
+task<std::vector<sampled_answer>> grpo::ask(std::size_t which, service<prompt_source> problems,
+                                            weights of, std::size_t count, std::uint64_t seed) {
   std::exception_ptr error;
   for (int attempt = 1; attempt < evaluation_attempts_max; ++attempt) {
     try {
-      co_return co_await ask_once(problems, of, count, seed);
+      co_return co_await ask_once(which, problems, of, count, seed);
     } catch (...) {
       error = std::current_exception();
     }
@@ -82,15 +103,19 @@ task<evaluation> grpo::ask(service<prompt_source> problems, weights of, std::siz
   std::rethrow_exception(error);
 }
 
-task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std::size_t count,
-                                std::uint64_t seed) {
+task<std::vector<sampled_answer>> grpo::ask_once(std::size_t which,
+                                                 service<prompt_source> problems, weights of,
+                                                 std::size_t count, std::uint64_t seed) {
   co_await problems.route<&prompt_source::rewind>(seed);
   auto asking = roles;
   asking.prompts = problems;
+  asking.tasks = {roles.tasks[which]};
   asking.group = 1;
   asking.temperature = 0;
-  if (game_) {  // a deal whose world has failed is followed by another, up to rollout.rounds
-    asking.known_moves = std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
+  if (parts_[which].task.is_played()) {
+    // A deal whose world has failed is followed by another, up to rollout.rounds.
+    asking.known_replies =
+        std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
   } else {
     asking.rounds = 1;
     asking.may_be_empty = true;
@@ -106,11 +131,7 @@ task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std
     all_of_them.push_back(ask_some(in, asking, share, seen));
   }
   co_await all(std::move(all_of_them));
-  std::vector<evaluated_episode> scores;
-  for (const auto& each : seen.answers)
-    scores.push_back({game_ ? each.reward : each.right, double(each.log_probs.size())});
-  if (game_ && in.records) co_await tell_win_rate(seen.right / double(seen.answers.size()));
-  co_return summarise(scores, of.version);
+  co_return std::move(seen.answers);
 }
 
 }  // namespace troupe

@@ -2,6 +2,8 @@
 
 #include "algorithms/language_models/grpo/grpo.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -69,6 +71,26 @@ progress_row row_of(const grpo_report& m, const batch_counts& counts, const repl
            {"train/n_updates", double(step)}}};
 }
 
+struct recent_sum {
+  double total = 0;
+  std::int64_t count = 0;
+  /// Adds a value. NaN means that there is none.
+  void add(double value) {
+    if (std::isnan(value)) return;
+    total += value;
+    ++count;
+  }
+};
+
+/// The names of the reward functions in the order of sampled_answer::values.
+std::vector<std::string> reward_names(const grpo_part& part) {
+  std::vector<std::string> names;
+  if (part.task.is_played()) return names;
+  for (const auto& each : rewards_of(part)) names.push_back(each.name);
+  for (const auto& each : part.config.python_rewards().functions) names.push_back(each);
+  return names;
+}
+
 void tell_dropped(metrics_registry& metrics, const batch_counts& counts) {
   for (const auto& [reason, many] : counts.dropped) {
     metrics
@@ -94,7 +116,7 @@ task<bool> grpo::begin() {
     in.progress.start += seconds;
     if (found) {
       log::info("the model was evaluated before the first update",
-                {{game_ || !config_.reward.empty() ? "reward" : "right", found->mean},
+                {{scored_by_reward() ? "reward" : "right", found->mean},
                  {"of", found->returns.size()},
                  {"seconds", seconds}});
     }
@@ -134,12 +156,60 @@ task<> grpo::record_groups(const std::vector<answer_group>& groups) {
   }
 }
 
+/// Tells the prompts how the answers were, for curricula.
+task<> grpo::tell_curriculum(const std::vector<answer_group>& groups) {
+  for (const auto& group : groups) {
+    if (!parts_[group.task].config.task.curriculum) continue;
+    const auto right = std::ranges::count_if(
+        group.answers, [](const sampled_answer& each) { return each.right >= 1; });
+    co_await roles.prompts.route<&prompt_source::answered>(
+        group.task, group.asked.level, std::int64_t(std::ssize(group.answers)),
+        std::int64_t{right});
+  }
+}
+
+/// The values of each reward function, and of each task where there are several. A value that no
+/// answer of the batch has is left out.
+task<std::map<std::string, double>> grpo::task_values(const std::vector<answer_group>& groups) {
+  std::map<std::string, recent_sum> sums;
+  for (const auto& group : groups) {
+    const auto& part = parts_[group.task];
+    const auto prefix = parts_.size() == 1 ? "" : part.task.name() + "/";
+    const auto names = reward_names(part);
+    for (const auto& answer : group.answers) {
+      if (parts_.size() > 1) {
+        sums["tasks/" + prefix + "reward_mean"].add(answer.reward);
+        sums["tasks/" + prefix + "right_mean"].add(answer.right);
+      }
+      for (std::size_t i = 0; i < std::min(names.size(), answer.values.size()); ++i)
+        sums["rewards/" + prefix + names[i] + "/mean"].add(answer.values[i]);
+    }
+  }
+  std::map<std::string, double> values;
+  for (const auto& [name, sum] : sums)
+    if (sum.count > 0) values[name] = sum.total / double(sum.count);
+  const bool has_levels = std::ranges::any_of(
+      parts_, [](const grpo_part& part) { return part.config.task.curriculum.has_value(); });
+  if (parts_.size() > 1 || has_levels) {
+    const auto progress = co_await roles.prompts.route<&prompt_source::progress>();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto prefix = "tasks/" + parts_[i].task.name() + "/";
+      if (parts_.size() > 1) values[prefix + "prompts"] = double(progress[i].drawn);
+      if (!parts_[i].config.task.curriculum) continue;
+      values[prefix + "level"] = double(progress[i].level);
+      values[prefix + "success_rate"] = progress[i].success_rate;
+    }
+  }
+  co_return values;
+}
+
 /// Records the update. `version` is that of the weights that the update began with.
 task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned,
                     std::int64_t version) {
   const auto counts = count(groups, version);
   tell_dropped(in.sys.metrics(), counts);
   co_await record_groups(groups);
+  co_await tell_curriculum(groups);
   in.metrics.updated({.loss = learned.loss.loss,
                       .kl = learned.loss.approx_kl,
                       .entropy = learned.entropy,
@@ -149,7 +219,9 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
-  co_await in.record(row_of(learned, counts, seen, in.progress.steps));
+  auto row = row_of(learned, counts, seen, in.progress.steps);
+  row.values.merge(co_await task_values(groups));
+  co_await in.record(std::move(row));
   keep_samples(groups, learned.advantages, version);
 }
 
@@ -158,7 +230,10 @@ void grpo::keep_samples(const std::vector<answer_group>& groups,
   const auto every = config_.samples.every_updates;
   if (every == 0 || in.progress.version % every != 0) return;
   try {
-    samples_->add(in.progress.version, version, groups, advantages);
+    std::vector<std::string> tasks;
+    if (parts_.size() > 1)
+      for (const auto& part : parts_) tasks.push_back(part.task.name());
+    samples_->add(in.progress.version, version, groups, advantages, tasks);
   } catch (const std::exception& e) {
     in.metrics.write_failed();
     log::error("samples were not kept; training goes on", {{"error", e.what()}});

@@ -7,7 +7,7 @@
 //   generators   write answers
 //   rewards      judge answers; code is run by the coders first; rewards and prompts may be in
 //                Python
-//   worlds       play games with the model; a task has either rewards or worlds
+//   worlds       play episodes with the model; a task has either rewards or worlds
 //   replay       hands each group to the trainer once and whole, unless it is too stale
 //   trainer      updates the weights, which go to the store and the generators
 //
@@ -15,12 +15,14 @@
 // The loop puts the group into the replay. `update` gives a batch of groups to the trainer and the
 // new weights to the generators.
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/coder/coder.hpp"
-#include "algorithms/language_models/grpo/game_episode.hpp"
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/language_models/grpo/grpo_trainer.hpp"
 #include "algorithms/language_models/grpo/sample_log.hpp"
@@ -34,11 +36,11 @@ class grpo {
   using experience = answer_group;
 
   /// `config` must be a completed one (grpo_defaults.hpp).
-  grpo(training_run& in, grpo_config config, grpo_task task);
+  grpo(training_run& in, grpo_config config, std::vector<grpo_part> parts);
 
   answer_roles roles;
   static task<answer_group> generate(answer_roles with) {
-    return with.worlds ? play_games(std::move(with)) : generate_answers(std::move(with));
+    return generate_answers(std::move(with));
   }
   task<std::int64_t> update(std::vector<answer_group> groups);
   loop_sizes sizes() const;
@@ -48,7 +50,7 @@ class grpo {
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
 
-  /// The share of right answers to held-out problems, or the mean reward of games, during training.
+  /// The share of right answers to held-out problems, or the mean reward of episodes, during training.
   task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed);
   /// Evaluates like `evaluate`, but on other held-out problems, since the best model and the moment
   /// to stop are chosen by `evaluate`.
@@ -68,35 +70,45 @@ class grpo {
   task<> serve_answering(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
   task<> serve_prompts(const checkpoint* from);
-  python_dataset<llm::problem>::maker generated_problems() const;
-  task<> serve_coders();
-  task<> serve_judging();
+  prompt_task training_prompts(std::size_t which) const;
+  python_dataset<llm::problem>::maker generated_problems(std::size_t which) const;
+  std::string name_for(const char* service, std::size_t which) const;
+  task<> serve_task(std::size_t which);
+  task<service<coder>> serve_coders(std::size_t which);
+  task<> serve_worlds(std::size_t which);
+  bool any_played() const;
+  bool scored_by_reward() const;
   std::size_t at_once() const;
   task<> record_groups(const std::vector<answer_group>& groups);
   task<> record(const std::vector<answer_group>& groups, grpo_report learned, std::int64_t version);
   void keep_samples(const std::vector<answer_group>& groups,
                     const std::vector<std::vector<double>>& advantages, std::int64_t version);
-  task<> tell_win_rate(double rate);
+  task<std::map<std::string, double>> task_values(const std::vector<answer_group>& groups);
+  task<> tell_curriculum(const std::vector<answer_group>& groups);
+  task<> record_evaluation(const std::string& name, double value);
+  using prompt_sources = std::vector<service<prompt_source>>;
   task<evaluation> evaluate_held_out(weights of, std::size_t problems);
-  task<evaluation> ask(service<prompt_source> problems, weights of, std::size_t count,
-                       std::uint64_t seed);
-  task<evaluation> ask_once(service<prompt_source> problems, weights of, std::size_t count,
-                            std::uint64_t seed);
+  task<evaluation> evaluate_all(const prompt_sources& sources, weights of, std::size_t problems,
+                                std::uint64_t seed);
+  task<std::vector<sampled_answer>> ask(std::size_t which, service<prompt_source> problems,
+                                        weights of, std::size_t count, std::uint64_t seed);
+  task<std::vector<sampled_answer>> ask_once(std::size_t which, service<prompt_source> problems,
+                                             weights of, std::size_t count, std::uint64_t seed);
 
   training_run& in;
   const grpo_config config_;
-  const grpo_task task_;
-  const openenv::text_game* const game_;  ///< The game; null if the task has problems.
-  const llm::problem_set problems_;
+  const std::vector<grpo_part> parts_;
+  const std::vector<llm::problem_set> problems_;  ///< Those of each part.
   std::shared_ptr<const prompt_format> format_;
   service<grpo_trainer> trainer_;
-  service<prompt_source> evaluation_prompts_, final_prompts_;
+  prompt_sources evaluation_prompts_, final_prompts_;  ///< One for each part.
   std::optional<sample_log> samples_;
 };
 
 namespace detail {
 
-run_settings settings_of(const grpo_config& config, const grpo_task& task);
+/// `parts` are those of the completed configuration.
+run_settings settings_of(const grpo_config& config, const std::vector<grpo_part>& parts);
 /// The options of a run's coders.
 coder_options coders_of(const grpo_config& config);
 

@@ -13,46 +13,48 @@ namespace troupe {
 
 namespace {
 
-std::string help_of(const grpo_task& task) {
-  return task.game() ? task.game()->what : task.problems()->what;
-}
-
 std::vector<named_task> all_tasks(const std::vector<grpo_task>& own) {
   std::vector<named_task> all;
-  for (const auto& name : known_task_names()) all.push_back({name, help_of(find_task(name))});
+  for (const auto& name : known_task_names()) all.push_back({name, find_task(name).what()});
   for (const auto& task : own) {
     const auto& name = task.name();
     if (name.empty()) throw std::invalid_argument("task: expected a name, got \"\"");
     if (std::ranges::count(all, name, &named_task::name) > 0)
       throw std::invalid_argument(
           fmt::format("task: expected a new name, got \"{}\", which is taken", name));
-    all.push_back({name, help_of(task)});
+    all.push_back({name, task.what()});
   }
   return all;
 }
 
-/// The task that a configuration names, and whether it is the program's own. Throws config_error
-/// that lists all names and suggests the nearest one.
-std::pair<grpo_task, bool> chosen(const std::string& name, const std::vector<grpo_task>& own) {
+/// The task of the program's own that a configuration names; null if it names another. Throws
+/// config_error that lists all names and suggests the nearest one.
+const grpo_task* own_task_of(const grpo_config& config, const std::vector<grpo_task>& own) {
+  const auto& section = config.task;
+  if (!config.tasks.empty() || !section.data.empty() || !section.world.empty()) return nullptr;
+  const auto name = section.label();
   const auto found = std::ranges::find(own, name, &grpo_task::name);
-  if (found != own.end()) return {*found, true};
+  if (found != own.end()) return &*found;
   auto known = known_task_names();
-  if (own.empty() || names_generator(name) || std::ranges::count(known, name) > 0)
-    return {find_task(name), false};
+  if (own.empty() || names_generator(name) || std::ranges::count(known, name) > 0) return nullptr;
   for (const auto& task : own) known.push_back(task.name());
   throw config_error("/task/name", unknown_name_message("task", name, known));
 }
 
-model_evaluation judged(const grpo_task& task, const grpo_config& config, evaluation seen) {
+model_evaluation judged(const std::vector<grpo_part>& parts, evaluation seen) {
   const auto count = seen.returns.size();
-  if (task.game()) {
+  const auto is_played = [](const grpo_part& part) { return part.task.is_played(); };
+  const auto has_right = [](const grpo_part& part) {
+    return !part.task.is_played() && !rewards_of(part).empty();
+  };
+  if (std::ranges::all_of(parts, is_played)) {
     const auto won = std::ranges::count_if(seen.returns, [](double each) { return each > 0; });
     const auto share = 100.0 * static_cast<double>(won) / static_cast<double>(count);
     auto verdict = fmt::format("{:.1f} % won of {} games, mean reward {}", share, count,
                                score_text(seen.mean));
     return {std::move(seen), std::move(verdict)};
   }
-  if (!config.reward.empty()) {
+  if (!std::ranges::all_of(parts, has_right)) {
     auto verdict =
         fmt::format("mean reward {} over {} held-out problems", score_text(seen.mean), count);
     return {std::move(seen), std::move(verdict)};
@@ -72,22 +74,27 @@ named_algorithm grpo_algorithm(const std::vector<grpo_task>& own) {
   grpo.tasks = all_tasks(own);
   grpo.configure = [defaults, own](const nlohmann::json& document, const run_permissions& may) {
     const auto config = read_named_config(document, may, defaults);
-    const auto [task, is_own] = chosen(config.task.name, own);
-    return is_own ? algorithm_with(config, task) : algorithm_with(config);
+    const auto* task = own_task_of(config, own);
+    return task ? algorithm_with(config, *task) : algorithm_with(config);
   };
   grpo.evaluate = [defaults, own](const nlohmann::json& document, const run_permissions& may,
                                   const std::filesystem::path& model, std::size_t problems) {
     const auto config = read_named_config(document, may, defaults);
-    const auto task = chosen(config.task.name, own).first;
-    const auto at_the_end = static_cast<std::size_t>(config.evaluation.final_problems);
-    return judged(task, config,
-                  evaluate_model(config, task, model, problems > 0 ? problems : at_the_end));
+    const auto* task = own_task_of(config, own);
+    const auto parts = task ? std::vector{part_of(config, *task)} : parts_of(config);
+    if (problems == 0) problems = static_cast<std::size_t>(config.evaluation.final_problems.value_or(100));
+    return judged(parts, task ? evaluate_model(config, *task, model, problems)
+                              : evaluate_model(config, model, problems));
   };
   // One function needs no list.
   grpo.complete = [](nlohmann::json& document) {
-    if (!document.is_object() || !document.contains("reward")) return;
-    auto& reward = document["reward"];
-    if (reward.is_string()) reward = nlohmann::json::array({reward});
+    const auto make_list = [](nlohmann::json& section) {
+      if (!section.is_object() || !section.contains("reward")) return;
+      auto& reward = section["reward"];
+      if (reward.is_string()) reward = nlohmann::json::array({reward});
+    };
+    make_list(document);
+    if (document.is_object() && document.contains("task")) make_list(document["task"]);
   };
   return grpo;
 }

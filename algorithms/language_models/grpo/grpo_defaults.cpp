@@ -1,6 +1,7 @@
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace troupe {
 
@@ -14,49 +15,87 @@ void fill(std::optional<T>& option, T by_default) {
 /// The letters model learns from many prompts at once. Where many prompts share an answer, as with
 /// sums of digits, the noise of a few prompts would otherwise move the answer for all of them.
 void fill_for_problems(grpo_config& config, const grpo_task& task) {
-  const bool letters = config.model.path.empty();
-  const auto counts = counts_of(task, config);
-  config.task.problems = {counts.size, counts.training, counts.held_out};
-  // The items of a generator need not have right answers, which a warm start shows.
-  fill(config.warm_start.batches, task.is_generated() ? 0 : letters ? 120 : 40);
+  const bool letters = config.model.is_letters();
+  // The items of a generator and the lines of a file need not have right answers, which a warm
+  // start shows.
+  const bool has_answers = !task.is_generated() && !task.is_data();
+  fill(config.warm_start.batches, !has_answers ? 0 : letters ? 120 : 40);
   fill(config.warm_start.keep_moments, true);
   fill(config.rollout.prompts, letters ? 256 : 64);
   fill(config.rollout.group, letters ? 4 : 8);
   fill(config.trainer.variant, grpo_variant::cispo);
   fill(config.trainer.kl_coef, 0.0);
-  fill(config.trainer.lr, letters ? 1e-4 : 1e-5);
+  fill(config.trainer.lr, letters ? 1e-4 : config.model.path.empty() ? 3e-4 : 1e-5);
   const auto warmup = letters ? std::min<std::int64_t>(20, config.total_steps / 2) : 0;
   fill(config.trainer.warmup_updates, static_cast<int>(warmup));
   fill(config.trainer.overlong_cache,
        config.trainer.overlong_tokens(config.rollout.max_completion_tokens));
 }
 
-/// The KL penalty keeps every move possible in games. With dr_grpo the gradients have norms of
+/// The KL penalty keeps every reply possible in worlds. With dr_grpo the gradients have norms of
 /// 0.01, and up to 1 in the warm start, whose moments would make the updates too small.
-void fill_for_games(grpo_config& config, const openenv::text_game& game) {
-  const bool letters = config.model.path.empty();
-  fill(config.game.turns, game.turns);
-  fill(config.warm_start.batches, 40);
+void fill_for_worlds(grpo_config& config, const grpo_task& task) {
+  const bool practises =
+      task.game() ? bool(task.game()->view.practise) : bool(task.world()->practise);
+  fill(config.warm_start.batches, practises ? 40 : 0);
   fill(config.warm_start.keep_moments, false);
   fill(config.rollout.prompts, 64);
   fill(config.rollout.group, 8);
   fill(config.trainer.variant, grpo_variant::dr_grpo);
   fill(config.trainer.kl_coef, 0.1);
-  fill(config.trainer.lr, letters ? 1e-3 : 1e-5);
+  fill(config.trainer.lr, config.model.path.empty() ? 1e-3 : 1e-5);
   fill(config.trainer.warmup_updates, 0);
-  fill(config.trainer.overlong_cache, std::int64_t{0});  // games have no limit on their tokens
+  fill(config.trainer.overlong_cache, std::int64_t{0});  // worlds have no limit on their tokens
+}
+
+/// The options of a task's own.
+void fill_for_task(grpo_config& config, const grpo_task& task) {
+  const auto counts = counts_of(task, config);
+  auto& section = config.task;
+  section.name = task.name();
+  section.problems = {counts.size, counts.training, counts.held_out};
+  for (auto* file : {&section.data, &section.held_out_data})
+    if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+  if (task.is_played()) fill(config.world.turns, task.turns());
 }
 
 }  // namespace
 
-grpo_config completed(grpo_config config, const grpo_task& task) {
-  if (task.game()) {
-    fill_for_games(config, *task.game());
-  } else {
-    fill_for_problems(config, task);
-  }
+grpo_config completed(grpo_config config, std::vector<grpo_part>& parts) {
+  const auto& first = parts.front().task;
+  const auto of_letters = [](const grpo_part& part) { return part.task.has_letters(); };
+  if (config.model.tokens == small_model::automatic)
+    config.model.tokens =
+        std::ranges::all_of(parts, of_letters) ? small_model::letters : small_model::bytes;
+  first.is_played() ? fill_for_worlds(config, first) : fill_for_problems(config, first);
   fill(config.trainer.zero_variance_groups, config.trainer.zero_variance_rule_used());
+  std::int64_t most = 100;
+  for (auto& part : parts) {
+    const auto held_out = counts_of(part.task, part.config).held_out;
+    if (part.task.is_data()) most = std::min(most, held_out / 2);
+  }
+  fill(config.evaluation.problems, most);
+  fill(config.evaluation.final_problems, most);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto& part = parts[i];
+    auto section = std::move(part.config.task);
+    part.config = config;
+    part.config.tasks.clear();
+    part.config.task = std::move(section);
+    fill_for_task(part.config, part.task);
+    if (!config.tasks.empty()) config.tasks[i] = part.config.task;
+  }
+  if (config.tasks.empty()) {
+    config.task = parts.front().config.task;
+    config.world.turns = parts.front().config.world.turns;
+  }
   return config;
+}
+
+grpo_config completed(grpo_config config, const grpo_task& task) {
+  std::vector<grpo_part> parts{part_of(config, task)};
+  config.tasks.clear();
+  return completed(std::move(config), parts);
 }
 
 }  // namespace troupe

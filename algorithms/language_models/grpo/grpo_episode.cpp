@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/llm/tasks/python_problems.hpp"
+#include "algorithms/language_models/grpo/world_episode.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -61,10 +62,12 @@ struct judged_answer {
 };
 
 /// The rewards of an answer by the functions in Python.
-task<outcome<reward_result>> judge_in_python(const answer_roles& r, llm::answered_problem judged) {
+task<outcome<reward_result>> judge_in_python(const answer_roles& r, const task_roles& task,
+                                             llm::answered_problem judged) {
   auto prompt = r.format->style ? judged.asked.question : judged.asked.letters;
-  auto sample = llm::completion_of(judged, std::move(prompt), bool(r.coders));
-  auto result = co_await r.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
+  auto sample = llm::completion_of(judged, std::move(prompt), bool(task.coders));
+  auto result =
+      co_await task.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
   // A completion that ends the process, or for which it hangs, costs its answers alone.
   const auto error = result.error();
   const bool is_lost =
@@ -74,41 +77,49 @@ task<outcome<reward_result>> judge_in_python(const answer_roles& r, llm::answere
 }
 
 /// Judges one answer, or says why it is dropped.
-task<judged_answer> judge_answer(const answer_roles& r, llm::problem asked,
+task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, llm::problem asked,
                                  sampled_answer written) {
   llm::answered_problem judged{std::move(asked), written.text};
-  if (r.coders) {
+  if (task.coders) {
     const auto function = judged.asked.function;
     auto call = call_function(code_in(written.text), function);
-    const auto ran = co_await r.coders.try_route<&coder::run>(std::move(call));
+    const auto ran = co_await task.coders.try_route<&coder::run>(std::move(call));
     if (!came(ran)) co_return judged_answer{std::move(written), "coder"};
     judged.tests_passed = passed_share(ran.value(), function);
   }
-  outcome<reward_result> result(reward_result{});
-  if (r.python_rewards) {
-    result = co_await judge_in_python(r, std::move(judged));
-  } else {
-    result = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
+  const auto take = [&](const outcome<reward_result>& result) {
+    if (!came(result)) return false;
+    const auto& reward = result.value();
+    written.reward += reward.total;
+    written.values.insert(written.values.end(), reward.values.begin(), reward.values.end());
+    return true;
+  };
+  if (task.rewards) {
+    const auto result = co_await task.rewards.try_route<&answer_judge::evaluate>(judged);
+    if (!take(result)) co_return judged_answer{std::move(written), "reward"};
+    written.right = written.values.front();
   }
-  if (!came(result)) co_return judged_answer{std::move(written), "reward"};
-  const auto& reward = result.value();
-  written.reward = reward.total;
-  written.right = r.python_rewards ? reward.total : reward.values.front();
+  if (task.python_rewards) {
+    const auto result = co_await judge_in_python(r, task, std::move(judged));
+    if (!take(result)) co_return judged_answer{std::move(written), "reward"};
+    if (!task.rewards) written.right = written.reward;
+  }
   co_return judged_answer{std::move(written), ""};
 }
 
-task<answer_group> ask_once(const answer_roles& r) {
-  auto drawn = co_await r.prompts.route<&prompt_source::next>();
+task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
+  const auto& task_of = r.tasks.at(drawn.task);
   auto group = co_await write_group(r, std::move(drawn));
   auto written = std::exchange(group.answers, {});
   std::vector<judged_answer> judged;
-  if (r.python_rewards) {  // all at once, as its functions judge batches
+  if (task_of.python_rewards) {  // all at once, as its functions judge batches
     std::vector<task<judged_answer>> under_way;
-    for (auto& each : written) under_way.push_back(judge_answer(r, group.asked, std::move(each)));
+    for (auto& each : written)
+      under_way.push_back(judge_answer(r, task_of, group.asked, std::move(each)));
     judged = co_await all(std::move(under_way));
   } else {
     for (auto& each : written) {
-      auto one = co_await judge_answer(r, group.asked, std::move(each));
+      auto one = co_await judge_answer(r, task_of, group.asked, std::move(each));
       judged.push_back(std::move(one));
     }
   }
@@ -119,6 +130,16 @@ task<answer_group> ask_once(const answer_roles& r) {
       ++group.dropped[dropped];
     }
   }
+  co_return group;
+}
+
+/// Draws a prompt, and has its task answered or played.
+task<answer_group> ask_once(const answer_roles& r) {
+  auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  const auto which = drawn.task;
+  auto group = r.tasks.at(which).worlds ? co_await detail::play_group(r, std::move(drawn))
+                                        : co_await ask(r, std::move(drawn));
+  group.task = which;
   co_return group;
 }
 
@@ -154,10 +175,6 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
   co_return group;
 }
 
-task<answer_group> generate_answers(answer_roles r) {
-  co_return co_await detail::ask_in_rounds(r, ask_once);
-}
-
 bool detail::has_finite_log_probs(const llm::completion& written) {
   return std::ranges::all_of(written.log_probs, [](double each) { return std::isfinite(each); });
 }
@@ -177,12 +194,11 @@ task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
   co_return std::vector<llm::completion>();
 }
 
-task<answer_group> detail::ask_in_rounds(const answer_roles& r,
-                                         task<answer_group> (*ask)(const answer_roles&)) {
+task<answer_group> generate_answers(answer_roles r) {
   std::map<std::string, std::int64_t> dropped;
   std::int64_t zero_variance = 0;
   for (int round = 1;; ++round) {
-    auto group = co_await ask(r);
+    auto group = co_await ask_once(r);
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
     const bool in_vain = none || (r.refill_zero_variance && has_zero_variance(group));

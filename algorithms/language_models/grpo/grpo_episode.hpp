@@ -11,10 +11,10 @@
 #include "actors/coder/coder.hpp"
 #include "actors/llm/generator/generator.hpp"
 #include "actors/metrics/training_metrics.hpp"
-#include "actors/openenv/text/text_world.hpp"
 #include "actors/python/python_reward.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
+#include "actors/text/text_world.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "algorithms/language_models/grpo/prompt_source.hpp"
@@ -23,25 +23,31 @@ namespace troupe {
 
 using answer_judge = weighted_reward<llm::answered_problem>;
 
+/// The services and settings of one task. It has rewards or worlds.
+struct task_roles {
+  service<answer_judge> rewards = {};
+  service<python_reward> python_rewards = {};  ///< Used beside `rewards`, or alone.
+  service<coder> coders = {};       ///< Runs answers on their tests before they are judged.
+  service<text_world> worlds = {};  ///< Plays with the model. Then the task has no rewards.
+  std::int64_t turns = 8;           ///< The number of turns after which an episode is truncated.
+  grpo_outcomes_section outcomes = {};
+};
+
 /// The services of an episode, and its settings.
 struct answer_roles {
   service<prompt_source> prompts;
   service<llm::generator> generators;
-  service<answer_judge> rewards;
-  service<python_reward> python_rewards;  ///< Used in place of `rewards`, if it is served.
-  service<coder> coders;  ///< Runs answers on their tests before they are judged; only for code.
   service<replay_queue<answer_group>> replay;
+  std::vector<task_roles> tasks;  ///< Those of prompt_draw::task.
 
-  service<openenv::text_world> worlds;  ///< Used by play_games only, which has no `rewards`.
-
-  /// Counts games, their moves and the failures of their worlds. A default constructed one counts
-  /// nothing, as in evaluations.
+  /// Counts the episodes in worlds, their turns and the failures of worlds. A default constructed
+  /// one counts nothing, as in evaluations.
   training_metrics metrics = {};
 
   std::shared_ptr<const prompt_format> format = {};
   std::int64_t group = 16;  ///< The number of answers to each prompt.
   std::int64_t max_completion_tokens =
-      8;                     ///< The most tokens in an answer, or in each turn of a game.
+      8;                     ///< The most tokens in an answer, or in each turn of an episode.
   double temperature = 1.0;  ///< 0 takes the likeliest tokens.
   /// The largest number of prompts that are asked for one group, at least 1.
   int rounds = 1;
@@ -50,12 +56,10 @@ struct answer_roles {
   bool may_be_empty = false;
   /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
   bool refill_zero_variance = false;
-  std::int64_t turns = 6;  ///< The number of turns after which a game is truncated.
-  std::string rules = {};  ///< The text before a game for a model that reads English.
-  /// The moves that are known by the tokens before them, for a temperature of 0 and one version of
-  /// the weights. Many games repeat the same texts, and each is then sampled once. Null means that
-  /// no moves are kept. Only one actor may use a map.
-  std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves = {};
+  /// The replies in worlds that are known by the tokens before them, for a temperature of 0 and one version of
+  /// the weights. Many episodes repeat the same texts, and each is then sampled once. Null means
+  /// that none are kept. Only one actor may use a map.
+  std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_replies = {};
 };
 
 /// The first half of an episode: the generators write answers to a prompt, which are not judged
@@ -63,20 +67,17 @@ struct answer_roles {
 /// All answers are dropped and counted as "deadline" if they are not written in time.
 task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 
-/// The whole episode: a group of judged answers, at least one unless may_be_empty. Besides
-/// write_group's reasons, an answer is dropped and counted as "reward" if its reward throws, isn't
-/// finite or comes too late or, in Python, applies to no part or ends its process, and as "coder"
-/// if its code could not be run in time. The deadlines are those of the services. If no answer is
-/// left, or with refill_zero_variance all have the same reward, another prompt is asked, `rounds`
-/// in all. The last group is returned as it is if it has answers; otherwise std::runtime_error is
-/// thrown.
+/// The whole episode: a prompt is drawn, and a group of answers to it is written and judged or, if
+/// its task is a world, a group of episodes is played in it. At least one answer is left unless
+/// may_be_empty. Besides write_group's reasons, an answer is dropped and counted as "reward" if its
+/// reward throws, isn't finite or comes too late or, in Python, applies to no part or ends its
+/// process, and as "coder" if its code could not be run in time; world_episode.hpp has the reasons
+/// for episodes in worlds. The deadlines are those of the services. If no answer is left, or with
+/// refill_zero_variance all have the same reward, another prompt is asked, `rounds` in all. The
+/// last group is returned as it is if it has answers; otherwise std::runtime_error is thrown.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {
-
-/// Calls `ask` until it gives a group that can be trained on, as generate_answers says.
-task<answer_group> ask_in_rounds(const answer_roles& r,
-                                 task<answer_group> (*ask)(const answer_roles&));
 
 /// Logs what a deadline has ended, and the option that sets the deadline.
 void tell_too_late(std::string_view what, const std::exception_ptr& error);

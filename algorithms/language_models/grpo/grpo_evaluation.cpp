@@ -22,31 +22,45 @@ at::Tensor parameters_of(const std::filesystem::path& model, const llm::model_co
 
 }  // namespace
 
+namespace {
+
+evaluation evaluate_parts(grpo_config config, std::vector<grpo_part> parts,
+                          const std::filesystem::path& model, std::size_t problems) {
+  // The folder has the tokenizer and the template, too. The run's first model may be gone by now.
+  if (!config.model.path.empty()) config.model.path = model.string();
+  config = completed(std::move(config), parts);
+  for (const auto& part : parts) {
+    const auto most = static_cast<std::size_t>(counts_of(part.task, part.config).held_out -
+                                               detail::problems_during_training(part.config));
+    const bool endless = part.task.is_played() && part.config.task.data.empty();
+    if (problems < 1 || (problems > most && !endless))
+      throw std::invalid_argument(
+          fmt::format("expected 1 to {} problems, as many as are held out and not asked during "
+                      "training, got {}",
+                      most, problems));
+    detail::check_options(part.task, part.config);
+  }
+  system sys({.deterministic = config.deterministic, .seed = config.seed});
+  training_run in(sys, {.settings = detail::settings_of(config, parts), .make = {}, .check = {}},
+                  {}, {});
+  grpo evaluation_run(in, std::move(config), std::move(parts));
+  const weights of{0, parameters_of(model, evaluation_run.format().config), {}};
+  return sys.run(evaluation_run.evaluate_alone(of, problems));
+}
+
+}  // namespace
+
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems) {
-  const auto task = find_task(config.task.name);
-  return evaluate_model(std::move(config), task, model, problems);
+  auto parts = parts_of(config);
+  return evaluate_parts(std::move(config), std::move(parts), model, problems);
 }
 
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems) {
-  const auto most = static_cast<std::size_t>(counts_of(task, config).held_out -
-                                             detail::problems_during_training(config));
-  if (problems < 1 || (problems > most && !task.game()))  // deals have no end
-    throw std::invalid_argument(fmt::format(
-        "expected 1 to {} problems, as many as are held out and not asked during training, got {}",
-        most, problems));
-  // The folder has the tokenizer and the template, too. The run's first model may be gone by now.
-  if (!config.model.path.empty()) config.model.path = model.string();
   config.task.name = task.name();
-  detail::check_options(task, config);
-  config = completed(std::move(config), task);
-  system sys({.deterministic = config.deterministic, .seed = config.seed});
-  training_run in(sys, {.settings = detail::settings_of(config, task), .make = {}, .check = {}}, {},
-                  {});
-  grpo evaluation_run(in, std::move(config), task);
-  const weights of{0, parameters_of(model, evaluation_run.format().config), {}};
-  return sys.run(evaluation_run.evaluate_alone(of, problems));
+  auto part = part_of(config, task);
+  return evaluate_parts(std::move(config), {std::move(part)}, model, problems);
 }
 
 }  // namespace troupe

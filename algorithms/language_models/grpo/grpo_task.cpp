@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "actors/llm/tasks/data_problems.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
+#include "actors/llm/tasks/named_rewards.hpp"
 #include "actors/llm/tasks/python_problems.hpp"
+#include "actors/openenv/server/local_world.hpp"
+#include "actors/openenv/text/served_world.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -16,6 +20,17 @@ namespace troupe {
 const std::string& grpo_task::name() const {
   return std::visit([](const auto& kind) -> const std::string& { return kind.name; }, kind_);
 }
+
+const std::string& grpo_task::what() const {
+  return std::visit([](const auto& kind) -> const std::string& { return kind.what; }, kind_);
+}
+
+int grpo_task::turns() const {
+  if (game()) return game()->turns;
+  return world() ? world()->turns : 1;
+}
+
+bool grpo_task::has_letters() const { return world() ? world()->has_letters : !is_data(); }
 
 std::vector<std::string> known_task_names() {
   std::vector<std::string> names;
@@ -50,8 +65,88 @@ grpo_task find_task(const std::string& name) {
                          "program");
 }
 
+namespace {
+
+/// The lines of a file, and `option`, which names it.
+std::shared_ptr<const llm::data_problems> data_of(const std::string& path, const char* option,
+                                                  const grpo_task_section& section) {
+  try {
+    return std::make_shared<const llm::data_problems>(llm::read_data(path, section.fields()));
+  } catch (const std::exception& error) {
+    throw config_error(option, error.what());
+  }
+}
+
+grpo_task data_task_of(const grpo_task_section& section) {
+  auto data = data_of(section.data, "/task/data", section);
+  std::shared_ptr<const llm::data_problems> held_out;
+  if (!section.held_out_data.empty())
+    held_out = data_of(section.held_out_data, "/task/held_out_data", section);
+  return llm::data_task(section.label(), std::move(data), std::move(held_out));
+}
+
+/// A world without its maker, which world_of adds.
+grpo_task world_task_of(const grpo_task_section& section) {
+  const auto& name = section.world;
+  if (const auto* known = find_text_environment(name)) return *known;
+  if (const auto* game = openenv::find_text_game(name)) return *game;
+  if (openenv::names_servers(name))
+    return text_environment_spec{.name = section.label(),
+                                 .what = "a world on OpenEnv servers",
+                                 .not_deterministic = "a server plays it"};
+  auto known = text_environment_names();
+  for (const auto& game : openenv::text_games()) known.push_back(game.name);
+  throw config_error("/task/world", unknown_name_message("world", name, known) +
+                                        ". Worlds on OpenEnv servers are openenv:URL");
+}
+
+}  // namespace
+
+grpo_task task_of(const grpo_config& config) {
+  const auto& section = config.task;
+  if (!section.world.empty()) return world_task_of(section);
+  if (!section.data.empty()) return data_task_of(section);
+  return find_task(section.label());
+}
+
+grpo_part part_of(const grpo_config& config, const grpo_task& task) {
+  grpo_part part{task, config};
+  part.config.tasks.clear();
+  auto& section = part.config.task;
+  section.name = task.name();
+  if (section.reward.empty()) {
+    section.reward = config.reward;
+    section.reward_weights = config.reward_weights;
+  }
+  return part;
+}
+
+std::vector<grpo_part> parts_of(const grpo_config& config) {
+  if (config.tasks.empty()) return {part_of(config, task_of(config))};
+  std::vector<grpo_part> parts;
+  for (std::size_t i = 0; i < config.tasks.size(); ++i) {
+    auto one = config;
+    one.task = config.tasks[i];
+    try {
+      parts.push_back(part_of(one, task_of(one)));
+    } catch (const config_error& error) {
+      const std::string what = error.what();
+      throw config_error(fmt::format("/tasks/{}", i) + error.pointer().substr(5),
+                         what.substr(error.pointer().size() + 2));
+    }
+    const auto same = [&](const grpo_part& part) {
+      return part.task.name() == parts.back().task.name();
+    };
+    if (std::ranges::count_if(parts, same) > 1)
+      throw config_error(fmt::format("/tasks/{}/name", i),
+                         fmt::format("expected a name that no other task has, got \"{}\"",
+                                     parts.back().task.name()));
+  }
+  return parts;
+}
+
 algorithm algorithm_with(const grpo_config& config) {
-  return detail::grpo_algorithm_with(config, find_task(config.task.name));
+  return detail::grpo_algorithm_with(config, parts_of(config));
 }
 
 algorithm algorithm_with(grpo_config config, const grpo_task& task) {
@@ -63,21 +158,73 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task) {
                        fmt::format("expected a name that no task of Troupe's has, as `troupe eval` "
                                    "would take that one for the program's own, got \"{}\"",
                                    task.name()));
-  return detail::grpo_algorithm_with(config, task);
+  return detail::grpo_algorithm_with(config, {part_of(config, task)});
+}
+
+std::vector<reward_function<llm::answered_problem>> rewards_of(const grpo_part& part) {
+  const auto& section = part.config.task;
+  if (section.reward.empty()) return part.task.problems()->rewards;
+  std::vector<reward_function<llm::answered_problem>> rewards;
+  for (std::size_t i = 0; i < section.reward.size(); ++i) {
+    const auto& name = section.reward[i];
+    const double weight = section.reward_weights.empty() ? 1 : section.reward_weights[i];
+    if (!llm::is_python_reward(name)) rewards.push_back(llm::named_reward(name, weight));
+  }
+  return rewards;
+}
+
+bool runs_code(const grpo_part& part) {
+  if (!part.task.problems()) return false;
+  return part.task.problems()->is_code ||
+         std::ranges::any_of(part.config.task.reward, llm::runs_code);
+}
+
+text_environment_spec world_of(const grpo_part& part, metrics_registry* metrics) {
+  if (const auto* game = part.task.game()) {
+    const auto& urls = part.config.world.urls;
+    return openenv::text_environment_of(
+        *game, urls.empty() ? openenv_server::local_worlds(game->environment)
+                            : openenv::worlds_on({.urls = urls}, metrics));
+  }
+  auto world = *part.task.world();
+  const auto& section = part.config.task;
+  if (!world.make)
+    world.make = openenv::worlds_of(section.world, section.world_options.text, metrics);
+  return world;
 }
 
 namespace {
 
-llm::problem_set hands_of(const openenv::text_game& game, const grpo_config& config) {
-  action_random random(config.seed);
+/// A hundred made-up beginnings with a reply for each, if the task has conversations to practise.
+llm::problem_set hands_of(const std::function<std::vector<dialogue_turn>(action_random&)>& practise,
+                          std::uint64_t seed) {
   llm::problem_set made;
-  if (!game.view.practise) return {.training = {{}}, .held_out = {{}}};
+  if (!practise) return {.training = {{}}, .held_out = {{}}};
+  action_random random(seed);
   while (made.training.size() < 100) {
-    const auto first = game.view.practise(random).front();
-    auto& one = made.training.emplace_back(opening_of(game.view.rules, first.shown));
+    const auto first = practise(random).front();
+    auto& one = made.training.emplace_back(opening_of({.shown = first.shown}));
     one.expected = first.said.words;
   }
   made.held_out.push_back(made.training.front());  // deals are held out by their seeds
+  return made;
+}
+
+/// The items of the episodes in a world.
+llm::problem_set items_of(const grpo_task_section& section, const llm::problem_counts& counts,
+                          std::uint64_t seed) {
+  const auto items = data_of(section.data, "/task/data", section);
+  if (section.held_out_data.empty()) return divided(items->problems, counts.held_out, seed);
+  return {items->problems, data_of(section.held_out_data, "/task/held_out_data", section)->problems};
+}
+
+llm::problem_set data_problems_of(const llm::problem_task& task, const llm::problem_counts& counts,
+                                  std::uint64_t seed) {
+  auto made = task.held_out_data
+                  ? llm::problem_set{task.data->problems, task.held_out_data->problems}
+                  : llm::divided(task.data->problems, counts.held_out, seed);
+  const auto kept = static_cast<std::size_t>(counts.training);
+  if (made.training.size() > kept) made.training.resize(kept);
   return made;
 }
 
@@ -98,9 +245,14 @@ llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) 
 }
 
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
-  if (task.game()) return hands_of(*task.game(), config);
   auto counts = counts_of(task, config);
   try {
+    if (task.is_played() && !config.task.data.empty())
+      return items_of(config.task, counts, config.seed);
+    if (task.game())
+      return hands_of(openenv::text_environment_of(*task.game(), {}).practise, config.seed);
+    if (task.world()) return hands_of(task.world()->practise, config.seed);
+    if (task.is_data()) return data_problems_of(*task.problems(), counts, config.seed);
     if (!task.is_generated()) return make_problems(*task.problems(), counts, config.seed);
     const std::int64_t shots = config.task.shots;
     counts.training = shows_answers(config) ? std::max(counts.training, shots) : 1;
@@ -116,7 +268,7 @@ namespace {
 void check_code(const grpo_config& config) {
   if (!config.allow_unsandboxed_code)
     throw config_error("/task/name",
-                       "code runs what the model writes as a process of its own, with limits of "
+                       config.task.label() + " runs what the model writes as a process of its own, with limits of "
                        "time and memory but without a sandbox: it can read and write files and "
                        "reach the network; expected --allow-unsandboxed-code (in a program "
                        "grpo_config::allow_unsandboxed_code) to allow that");
@@ -132,7 +284,7 @@ void check_code(const grpo_config& config) {
 
 void check_held_out(const grpo_config& config, std::int64_t held_out) {
   const auto during = problems_during_training(config);
-  const auto wanted = config.evaluation.final_problems;
+  const auto wanted = *config.evaluation.final_problems;
   if (during >= held_out)
     throw config_error("/evaluation/problems",
                        fmt::format("expected at most {}, fewer than task.problems.held_out, as the "
@@ -150,8 +302,8 @@ void check_letters(const std::string& task, const llm::problem& asked, const pro
   for (const auto& text : {asked.letters, asked.expected}) {
     if (by.tokens.decode(by.tokens.encode(text)) == text) continue;
     throw std::invalid_argument(fmt::format(
-        "task {}: expected letters of the letters model alone, 0-9 + - * = > a-f, got \"{}\"; a "
-        "chat model (model.path) is asked in words",
+        "task {}: expected letters of the letters model alone, 0-9 + - * = > a-f, got \"{}\"; "
+        "model.tokens=bytes and chat models (model.path) are asked in words",
         task, text));
   }
 }
@@ -173,71 +325,114 @@ void check_problem(const std::string& task, const llm::problem& asked, const pro
 namespace {
 
 void check_game(const openenv::text_game& game, const grpo_config& config) {
-  if (game.environment.empty() && config.game.urls.empty())
-    throw config_error("/game/urls", fmt::format("expected servers for {}, which names no "
+  if (game.environment.empty() && config.world.urls.empty())
+    throw config_error("/world/urls", fmt::format("expected servers for {}, which names no "
                                                  "environment of Troupe's, got none",
                                                  game.name));
-  const int turns = config.game.turns.value_or(game.turns);
+  const int turns = config.world.turns.value_or(game.turns);
   if (turns < 1)
-    throw config_error("/game/turns",
+    throw config_error("/world/turns",
                        fmt::format("expected at least 1 for {}, got {}", game.name, turns));
 }
 
 }  // namespace
 
 void check_options(const grpo_task& task, const grpo_config& config) {
-  if (task.is_code()) check_code(config);
-  if (task.game() && !config.reward.empty())
-    throw config_error("/reward", fmt::format("expected [] for {}, whose world gives the reward, "
-                                              "got {}",
-                                              task.name(), config.reward.front()));
+  if (runs_code({task, config})) check_code(config);
+  const auto& reward = config.task.reward;
+  if (task.is_played() && !reward.empty())
+    throw config_error("/task/reward",
+                       fmt::format("expected [] for {}, whose world gives the reward, got {}",
+                                   task.name(), reward.front()));
   const auto refuse_deterministic = [&](const std::string& what) {
     if (config.deterministic)
       throw config_error("/deterministic", "expected false with " + what +
                                                ", as a process in Python keeps no virtual time");
   };
-  if (!config.reward.empty()) refuse_deterministic("the reward " + config.reward.front());
+  const auto in_python = std::ranges::find_if(reward, llm::is_python_reward);
+  if (in_python != reward.end()) refuse_deterministic("the reward " + *in_python);
   if (task.is_generated())
     refuse_deterministic("the problems of python:" + task.problems()->generator);
-  if (task.game()) return check_game(*task.game(), config);
+  if (task.world() && !task.world()->not_deterministic.empty() && config.deterministic)
+    throw config_error("/deterministic", fmt::format("expected false with the world {}, as {}",
+                                                     task.name(), task.world()->not_deterministic));
+  if (config.task.curriculum && config.task.level.empty())
+    throw config_error("/task/curriculum", "expected null without the option task.level");
+  if (task.game()) check_game(*task.game(), config);
+  if (task.is_played()) return;
   check_held_out(config, counts_of(task, config).held_out);
 }
 
 std::int64_t problems_during_training(const grpo_config& config) {
-  return config.evaluation.every_updates > 0 ? config.evaluation.problems : 0;
+  return config.evaluation.every_updates > 0 ? *config.evaluation.problems : 0;
 }
 
 held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
                                        const std::vector<llm::problem>& held_out) {
-  if (task.game()) return {held_out, held_out};
+  // Without items, deals are held out by their seeds.
+  if (task.is_played() && config.task.data.empty()) return {held_out, held_out};
   const auto others = held_out.end() - problems_during_training(config);
   return {{others, held_out.end()}, {held_out.begin(), others}};
 }
 
+namespace {
+
+/// Throws config_error with all lines of a file whose prompts the model has no room for.
+void check_data(const grpo_config& config, const std::string& path, const char* option,
+                const prompt_format& format) {
+  const bool has_tests = std::ranges::any_of(config.task.reward, llm::runs_code);
+  const auto check = [&](const llm::problem& asked) {
+    const auto prompt = std::ssize(format.prompt_of(asked));
+    const auto room = format.config.max_positions - config.rollout.max_completion_tokens;
+    if (prompt > room)
+      throw std::invalid_argument(
+          fmt::format("{}: expected a prompt of at most {} tokens, the model's {} less "
+                      "rollout.max_completion_tokens, got {}",
+                      config.task.prompt, room, format.config.max_positions, prompt));
+    if (has_tests && asked.function.tests.empty())
+      throw std::invalid_argument(
+          "expected the fields \"function\", a name, and \"tests\", a list, for the reward tests");
+  };
+  try {
+    llm::read_data(path, config.task.fields(), check);
+  } catch (const std::exception& error) {
+    throw config_error(option, error.what());
+  }
+}
+
+void check_expected(const grpo_task& task, const grpo_config& config, const llm::problem& each) {
+  if (!each.expected.empty()) return;
+  if (shows_answers(config))
+    throw std::invalid_argument(fmt::format(
+        "task {}: expected a right answer to each problem, which warm_start.batches and task.shots "
+        "show (0: none is needed), got none to \"{}\"",
+        task.name(), each.question));
+  if (config.task.reward.empty() && task.is_generated())
+    throw std::invalid_argument(fmt::format(
+        "task {}: expected the key \"answer\" in each item, or reward functions that need none "
+        "(option reward), got none to \"{}\"",
+        task.name(), each.question));
+}
+
+}  // namespace
+
 void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
-  if (task.game()) return;
-  if (config.reward.empty()) {
-    const answer_judge judge(task.problems()->rewards);
-  } else {
-    const python_reward judge(config.python_rewards());
+  if (task.is_played()) return;
+  const grpo_part part{task, config};
+  if (auto rewards = rewards_of(part); !rewards.empty()) const answer_judge judge(rewards);
+  if (auto python = config.python_rewards(); !python.functions.empty())
+    const python_reward judge(std::move(python));
+  if (task.is_data()) {
+    check_data(config, config.task.data, "/task/data", format);
+    if (!config.task.held_out_data.empty())
+      check_data(config, config.task.held_out_data, "/task/held_out_data", format);
   }
-  const bool compares = config.reward.empty() && names_generator(task.name());
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
       check_problem(task.name(), each, format);
-      if (!each.expected.empty()) continue;
-      if (shows_answers(config))
-        throw std::invalid_argument(fmt::format(
-            "task {}: expected a right answer to each problem, which warm_start.batches "
-            "and task.shots show (0: none is needed), got none to \"{}\"",
-            task.name(), each.question));
-      if (compares)
-        throw std::invalid_argument(fmt::format(
-            "task {}: expected the key \"answer\" in each item, or reward functions that need none "
-            "(option reward), got none to \"{}\"",
-            task.name(), each.question));
+      check_expected(task, config, each);
     }
   }
 }

@@ -4,17 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <map>
 
-#include "actors/llm/files/gguf.hpp"
-#include "actors/llm/files/safetensors.hpp"
 #include "actors/llm/model/flat_weights.hpp"
-#include "actors/llm/model/read_model.hpp"
-#include "actors/llm/tasks/letters_model.hpp"
-#include "actors/llm/tokenizer/read_tokenizer.hpp"
-#include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/trainer/adam.hpp"
@@ -26,59 +19,28 @@
 
 namespace troupe {
 
-namespace {
-
-/// The key of the score in the metadata of a model's file.
-constexpr const char* score_note = "score";
-
-}  // namespace
-
 std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) const {
   if (!style) return tokens.encode(asked.letters);
   std::vector<llm::chat_message> said;
-  if (!system_prompt.empty()) said.push_back({"system", system_prompt});
+  const bool has_system = !asked.messages.empty() && asked.messages.front().role == "system";
+  if (has_system) {
+    said.push_back(asked.messages.front());
+  } else if (!system_prompt.empty()) {
+    said.push_back({"system", system_prompt});
+  }
   for (const auto& shot : shots) {
     said.push_back({"user", shot.question});
     said.push_back({"assistant", shot.expected});
   }
-  said.push_back({"user", asked.question});
+  if (asked.messages.empty()) {
+    said.push_back({"user", asked.question});
+  } else {
+    said.insert(said.end(), asked.messages.begin() + has_system, asked.messages.end());
+  }
   return llm::encode_chat(tokens, *style, said, {.thinking = false});
 }
 
-std::vector<llm::token_id> prompt_format::stop_ids() const {
-  auto ids = config.eos_tokens;
-  std::vector<llm::token_id> all(ids.begin(), ids.end());
-  if (!style) return all;
-  if (const auto end = tokens.find(llm::end_of_turn(*style))) all.push_back(*end);
-  return all;
-}
-
-std::vector<llm::token_id> prompt_format::answer_of(const std::string& text) const {
-  auto ids = tokens.encode(text);
-  ids.push_back(stop_ids().back());
-  return ids;
-}
-
-void prompt_format::write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
-                                std::optional<double> score) const {
-  std::map<std::string, std::string> notes;
-  if (score) notes[score_note] = fmt::format("{}", *score);
-  llm::write_model(folder, config, llm::weights_in(config, parameters), notes);
-  const std::string end(tokens.bytes_of(stop_ids().back()));
-  llm::write_tokenizer(folder, parts, end, chat_template);
-}
-
-std::optional<double> score_of(const std::filesystem::path& folder) {
-  const auto metadata = llm::read_safetensors(folder / "model.safetensors").metadata;
-  const auto noted = metadata.find(score_note);
-  if (noted == metadata.end()) return std::nullopt;
-  const auto& text = noted->second;
-  double score = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), score);
-  return error == std::errc() ? std::optional(score) : std::nullopt;
-}
-
-std::vector<llm::token_id> prompt_format::next_turn(const openenv::wording& said,
+std::vector<llm::token_id> prompt_format::next_turn(const wording& said,
                                                     bool ended) const {
   std::vector<llm::token_id> ids;
   if (!ended) ids.push_back(stop_ids().back());
@@ -89,52 +51,26 @@ std::vector<llm::token_id> prompt_format::next_turn(const openenv::wording& said
   return ids;
 }
 
-std::string prompt_format::describe() const {
-  return fmt::format("{} layers of {}, {} heads ({} of keys) of {}, {} tokens", config.layers,
-                     config.hidden_size, config.heads, config.kv_heads, config.head_dim,
-                     config.vocab_size);
-}
-
-llm::problem opening_of(const std::string& rules, const openenv::wording& shown) {
-  return {.question = rules + '\n' + shown.words, .letters = shown.letters, .expected = {}};
+llm::problem opening_of(const text_step& first) {
+  llm::problem made{.question = first.shown.words, .letters = first.shown.letters};
+  if (!first.system.empty())
+    made.messages = {{"system", first.system}, {"user", first.shown.words}};
+  return made;
 }
 
 prompt_format prompt_format_of(const grpo_config& config, std::span<const llm::problem> training) {
-  if (config.model.path.empty()) {
-    auto parts = llm::letters_tokenizer_parts();
-    return {
-        .config = llm::letters_model(), .tokens = llm::tokenizer(parts), .parts = std::move(parts)};
-  }
+  prompt_format made{language_model_of(config.model)};
+  if (!made.style) return made;
   if (config.task.shots > std::ssize(training))
     throw config_error("/task/shots",
                        fmt::format("expected no more than the {} training problems, got {}",
                                    training.size(), config.task.shots));
-  const std::filesystem::path path = config.model.path;
-  auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
-                                                   : llm::read_model_config(llm::gguf_file(path));
-  auto parts = llm::read_tokenizer_parts(path);
-  auto chat_template = llm::read_chat_template(path);
-  return {.config = std::move(shape),
-          .tokens = llm::put_together(parts, path),
-          .style = llm::chat_style_of(chat_template, path.string()),
-          .system_prompt = config.model.system_prompt,
-          .parts = std::move(parts),
-          .chat_template = std::move(chat_template),
-          .shots = {training.begin(), training.begin() + config.task.shots}};
+  made.system_prompt = config.model.system_prompt;
+  made.shots = {training.begin(), training.begin() + config.task.shots};
+  return made;
 }
 
 namespace {
-
-/// Random weights with a standard deviation of 1 / sqrt(width), since the usual 0.02 is too small
-/// for narrow layers.
-llm::model_weights letters_weights(const llm::model_config& config, std::uint64_t seed) {
-  auto drawn = llm::random_weights(config, seed);
-  const double factor = 50.0 / std::sqrt(double(config.hidden_size));
-  llm::for_each_weight(config, drawn, [&](const llm::weight_place& place, at::Tensor& weight) {
-    if (place.shape.size() > 1) weight.mul_(factor);
-  });
-  return drawn;
-}
 
 /// Takes supervised steps on the mean cross-entropy of the sampler's answers. Returns Adam's
 /// moments.
@@ -188,18 +124,20 @@ warm_start_sampler answer_problems(const prompt_format& format,
   };
 }
 
-warm_start_sampler practise_moves(const prompt_format& format, openenv::text_view view) {
-  return [&format, view = std::move(view)](action_random& random) {
+warm_start_sampler practise_replies(
+    const prompt_format& format,
+    std::function<std::vector<dialogue_turn>(action_random& random)> practise) {
+  return [&format, practise = std::move(practise)](action_random& random) {
     llm::token_group made{{}, {{}}, {{}}};
     auto& answer = made.answers.front();
-    for (const auto& [shown, said] : view.practise(random)) {
+    for (const auto& [shown, said] : practise(random)) {
       if (answer.empty()) {
-        made.prompt = format.prompt_of(opening_of(view.rules, shown));
+        made.prompt = format.prompt_of(opening_of({.shown = shown}));
       } else {
         llm::append_read(answer, made.read.front(), format.next_turn(shown, true));
       }
-      const auto move = format.answer_of(format.style ? said.words : said.letters);
-      answer.insert(answer.end(), move.begin(), move.end());
+      const auto reply = format.answer_of(format.style ? said.words : said.letters);
+      answer.insert(answer.end(), reply.begin(), reply.end());
     }
     return made;
   };
@@ -207,11 +145,9 @@ warm_start_sampler practise_moves(const prompt_format& format, openenv::text_vie
 
 task<grpo_start> starting_weights(const grpo_config& config, const prompt_format& format,
                                   warm_start_sampler sampler, std::function<bool()> stop_asked) {
-  const auto read = [&] {
-    if (config.model.path.empty()) return letters_weights(format.config, config.seed);
-    return llm::read_model(config.model.path).weights;
-  };
-  auto trained = llm::train_weights(format.config, llm::flatten_weights(format.config, read()));
+  auto trained = llm::train_weights(
+      format.config, llm::flatten_weights(
+                         format.config, first_weights(config.model, format.config, config.seed)));
   auto moments =
       co_await warm_up(config, format, std::move(sampler), std::move(stop_asked), trained);
   if (!config.warm_start.keep_moments.value_or(true)) moments = {};

@@ -13,7 +13,6 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/python_problems.hpp"
-#include "actors/openenv/server/local_world.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/language_models/grpo/grpo_idle_options.hpp"
@@ -40,14 +39,72 @@ duration answer_deadline(const grpo_config& config) {
 
 using detail::answer_deadline, detail::answer_queue;
 
-grpo::grpo(training_run& in, grpo_config config, grpo_task task)
+namespace {
+
+/// What the warm start shows of a task; null if that is nothing.
+warm_start_sampler warm_start_of(const prompt_format& format, const grpo_part& part,
+                                 const llm::problem_set& problems) {
+  const auto& task = part.task;
+  if (!task.is_played()) return answer_problems(format, problems.training);
+  auto practise = task.game() ? openenv::text_environment_of(*task.game(), {}).practise
+                              : task.world()->practise;
+  return practise ? practise_replies(format, std::move(practise)) : nullptr;
+}
+
+/// Draws from the tasks by their shares.
+warm_start_sampler warm_start_of_all(const prompt_format& format,
+                                     const std::vector<grpo_part>& parts,
+                                     const std::vector<llm::problem_set>& problems) {
+  std::vector<warm_start_sampler> samplers;
+  std::vector<double> up_to;  // the sums of shares
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto one = warm_start_of(format, parts[i], problems[i]);
+    if (!one) continue;
+    samplers.push_back(std::move(one));
+    up_to.push_back((up_to.empty() ? 0 : up_to.back()) + parts[i].config.task.share);
+  }
+  if (samplers.size() < 2) return samplers.empty() ? nullptr : samplers.front();
+  return [samplers = std::move(samplers), up_to = std::move(up_to)](action_random& random) {
+    const double at = random.uniform() * up_to.back();
+    const auto found = std::ranges::upper_bound(up_to, at);
+    const auto which = std::min<std::size_t>(found - up_to.begin(), samplers.size() - 1);
+    return samplers[which](random);
+  };
+}
+
+/// The most turns of an episode of any task.
+int most_turns(const std::vector<grpo_part>& parts) {
+  int most = 1;
+  for (const auto& part : parts)
+    if (part.task.is_played()) most = std::max(most, part.config.world.turns.value_or(1));
+  return most;
+}
+
+std::vector<llm::problem_set> problems_of_all(const std::vector<grpo_part>& parts) {
+  std::vector<llm::problem_set> all;
+  for (const auto& part : parts) all.push_back(problems_of(part.task, part.config));
+  return all;
+}
+
+}  // namespace
+
+grpo::grpo(training_run& in, grpo_config config, std::vector<grpo_part> parts)
     : in(in),
       config_(std::move(config)),
-      task_(std::move(task)),
-      game_(task_.game()),
-      problems_(problems_of(task_, config_)),
-      format_(
-          std::make_shared<const prompt_format>(prompt_format_of(config_, problems_.training))) {}
+      parts_(std::move(parts)),
+      problems_(problems_of_all(parts_)),
+      format_(std::make_shared<const prompt_format>(
+          prompt_format_of(parts_.front().config, problems_.front().training))) {}
+
+bool grpo::any_played() const {
+  return std::ranges::any_of(parts_, [](const grpo_part& part) { return part.task.is_played(); });
+}
+
+/// The name of a service of a task. With several tasks it has the task's name.
+std::string grpo::name_for(const char* service, std::size_t which) const {
+  if (parts_.size() == 1) return service;
+  return fmt::format("{}_{}", service, which + 1);
+}
 
 task<> grpo::serve(const checkpoint* from) {
   const auto log = in.directory.path() / "samples.jsonl";
@@ -71,8 +128,7 @@ task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
 task<> grpo::serve_trainer(const checkpoint* from) {
   // The reference is the weights that the training began with, also after a resumption.
   const bool begins = !from || config_.trainer.penalty() != 0.0;
-  const auto sampler =
-      game_ ? practise_moves(*format_, game_->view) : answer_problems(*format_, problems_.training);
+  const auto sampler = warm_start_of_all(*format_, parts_, problems_);
   const auto began = detail::strand::current().now();
   grpo_start start;
   if (begins) {
@@ -89,7 +145,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
   const grpo_model model{.config = format_->config,
                          .temperature = config_.rollout.temperature,
                          .max_completion_tokens = config_.rollout.max_completion_tokens *
-                                                  (game_ ? *config_.game.turns : 1),
+                                                  most_turns(parts_),
                          .updates = config_.total_steps};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
@@ -110,7 +166,7 @@ task<> grpo::serve_answering(const checkpoint* from) {
   const auto group = static_cast<std::size_t>(*r.group);
   serve_options writing{.name = "generator",
                         .placement = placement::thread,
-                        .max_ongoing = at_once() * (game_ ? group : 1),
+                        .max_ongoing = at_once() * (any_played() ? group : 1),
                         .deadline = answer_deadline(config_),
                         .idempotent = {endpoint<&llm::generator::generate_group>}};
   llm::generator_options generating{
@@ -122,9 +178,8 @@ task<> grpo::serve_answering(const checkpoint* from) {
                                                        in.store, &in.sys.metrics());
 
   co_await serve_prompts(from);
-  co_await serve_judging();
-
-  if (task_.is_code()) co_await serve_coders();
+  roles.tasks.resize(parts_.size());
+  for (std::size_t i = 0; i < parts_.size(); ++i) co_await serve_task(i);
 
   co_await serve_replay(from);
 
@@ -164,82 +219,114 @@ task<> grpo::serve_prompts(const checkpoint* from) {
   serve_options asking{
       .name = "prompts",
       .idempotent = {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>}};
-  const auto seed = derived_seed(config_.seed, "prompts");
-  if (task_.is_generated()) {
+  const prompt_source_options drawing{.seed = derived_seed(config_.seed, "prompts")};
+  std::vector<prompt_task> tasks;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    tasks.push_back(training_prompts(i));
+    if (!parts_[i].task.is_generated()) continue;
     asking.placement = placement::thread;
     asking.deadline = answer_deadline(config_);
-    auto items = config_.python_items(task_.problems()->generator);
-    roles.prompts = co_await in.serve<prompt_source>(std::move(asking), std::move(items),
-                                                     generated_problems(), seed);
-  } else {
-    roles.prompts =
-        co_await in.serve<prompt_source>(std::move(asking), problems_.training, true, seed);
   }
+  roles.prompts = co_await in.serve<prompt_source>(std::move(asking), std::move(tasks), drawing);
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
   // Each evaluation rewinds its prompt source to its own seed, so the seed here does not matter.
-  auto [during, at_the_end] = detail::held_out_problems_of(task_, config_, problems_.held_out);
-  if (!during.empty()) {
-    serve_options judging{.name = "evaluation_prompts"};
-    evaluation_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(during),
-                                                           false, std::uint64_t{0});
+  evaluation_prompts_.resize(parts_.size());
+  final_prompts_.resize(parts_.size());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto& [task, config] = parts_[i];
+    auto [during, at_the_end] = detail::held_out_problems_of(task, config, problems_[i].held_out);
+    if (!during.empty()) {
+      serve_options judging{.name = name_for("evaluation_prompts", i)};
+      evaluation_prompts_[i] = co_await in.serve<prompt_source>(
+          std::move(judging), std::move(during), false, std::uint64_t{0});
+    }
+    serve_options judging{.name = name_for("final_prompts", i)};
+    final_prompts_[i] = co_await in.serve<prompt_source>(
+        std::move(judging), std::move(at_the_end), false, std::uint64_t{0});
   }
-  serve_options judging{.name = "final_prompts"};
-  final_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(at_the_end),
-                                                    false, std::uint64_t{0});
+}
+
+/// The training prompts of a task.
+prompt_task grpo::training_prompts(std::size_t which) const {
+  const auto& [task, config] = parts_[which];
+  prompt_task made{.problems = problems_[which].training, .share = config.task.share};
+  if (task.is_generated()) {
+    made.problems = generated_prompts{config.python_items(task.problems()->generator),
+                                      generated_problems(which)};
+  } else if (config.task.curriculum) {
+    std::uint64_t last = 0;
+    for (const auto& each : problems_[which].training) last = std::max(last, each.level);
+    made.curriculum = config.task.curriculum->options(static_cast<std::size_t>(last) + 1);
+  }
+  return made;
 }
 
 /// Makes the training problems of a generator's items and checks each of them.
-python_dataset<llm::problem>::maker grpo::generated_problems() const {
-  return [make = llm::training_problems(problems_.held_out), task = task_.name(),
-          format = format_](const nlohmann::json& item) {
+python_dataset<llm::problem>::maker grpo::generated_problems(std::size_t which) const {
+  return [make = llm::training_problems(problems_[which].held_out),
+          task = parts_[which].task.name(), format = format_](const nlohmann::json& item) {
     auto made = make(item);
     if (made) detail::check_problem(task, *made, *format);
     return made;
   };
 }
 
-task<> grpo::serve_coders() {
-  serve_options coding{.name = "coder",
+task<service<coder>> grpo::serve_coders(std::size_t which) {
+  serve_options coding{.name = name_for("coder", which),
                        .replicas = static_cast<std::size_t>(config_.code.coders),
                        .placement = placement::thread,
                        .deadline = answer_deadline(config_),
                        .idempotent = {endpoint<&coder::run>}};
   log::warn(::geteuid() == 0 ? "the model's programs run without a sandbox, as users of their own"
                              : "the model's programs run without a sandbox, as this user");
-  roles.coders =
-      co_await in.serve<coder>(std::move(coding), detail::coders_of(config_), &in.sys.metrics());
+  co_return co_await in.serve<coder>(std::move(coding), detail::coders_of(config_),
+                                     &in.sys.metrics());
 }
 
-task<> grpo::serve_judging() {
-  if (!config_.reward.empty()) {
-    serve_options judging{.name = "rewards",
+/// Serves what judges the answers of a task, or plays its episodes.
+task<> grpo::serve_task(std::size_t which) {
+  const auto& part = parts_[which];
+  auto& made = roles.tasks[which];
+  if (part.task.is_played()) {
+    co_await serve_worlds(which);
+    co_return;
+  }
+  if (auto python = part.config.python_rewards(); !python.functions.empty()) {
+    serve_options judging{.name = name_for("python_rewards", which),
                           .replicas = static_cast<std::size_t>(config_.python.workers),
                           .placement = placement::thread,
                           .deadline = answer_deadline(config_),
                           .idempotent = {endpoint<&python_reward::evaluate>}};
-    roles.python_rewards = co_await in.serve<python_reward>(
-        std::move(judging), config_.python_rewards(), &in.sys.metrics());
-    co_return;
+    made.python_rewards = co_await in.serve<python_reward>(std::move(judging), std::move(python),
+                                                           &in.sys.metrics());
   }
-  if (!game_) {
-    serve_options judging{.name = "rewards",
+  if (auto rewards = rewards_of(part); !rewards.empty()) {
+    serve_options judging{.name = name_for("rewards", which),
                           .deadline = answer_deadline(config_),
                           .idempotent = {endpoint<&answer_judge::evaluate>}};
-    roles.rewards = co_await in.serve<answer_judge>(std::move(judging), task_.problems()->rewards,
-                                                    &in.sys.metrics());
-    co_return;
+    made.rewards = co_await in.serve<answer_judge>(std::move(judging), std::move(rewards),
+                                                   &in.sys.metrics());
   }
-  const auto& g = config_.game;
-  auto making = g.urls.empty() ? openenv_server::local_worlds(game_->environment)
-                               : openenv::worlds_on({.urls = g.urls}, &in.sys.metrics());
-  serve_options playing{.name = "worlds",
-                        .replicas = static_cast<std::size_t>(g.worlds),
+  if (runs_code(part)) made.coders = co_await serve_coders(which);
+}
+
+task<> grpo::serve_worlds(std::size_t which) {
+  const auto& part = parts_[which];
+  const auto& w = part.config.world;
+  const auto world = world_of(part, &in.sys.metrics());
+  text_world_options refusing{.refusal_ends = w.malformed == refusal_rule::automatic
+                                                  ? world.refusal_ends
+                                                  : w.malformed == refusal_rule::end};
+  refusing.refusal_reward = w.malformed_reward.value_or(refusing.refusal_ends ? -1.1 : 0.0);
+  serve_options playing{.name = name_for("worlds", which),
+                        .replicas = static_cast<std::size_t>(w.replicas),
+                        .placement = world.blocks ? placement::thread : placement::shared,
                         .deadline = answer_deadline(config_)};
-  roles.worlds = co_await in.serve<openenv::text_world>(std::move(playing), game_->view,
-                                                        std::move(making), g.illegal_reward);
-  roles.turns = *g.turns;
-  roles.rules = game_->view.rules;
+  auto& made = roles.tasks[which];
+  made.worlds = co_await in.serve<text_world>(std::move(playing), world.make, refusing);
+  made.turns = *w.turns;
+  made.outcomes = w.outcomes;
 }
 
 void grpo::write_model(const std::filesystem::path& path, const weights& of,
@@ -274,36 +361,53 @@ coder_options coders_of(const grpo_config& config) {
 
 namespace {
 
-run_labels labels_of(const grpo_task& task, bool by_reward) {
+std::string model_name(const model_section& model) {
+  if (model.path.empty()) return model.is_letters() ? "letters" : "bytes";
+  return model.path;
+}
+
+/// True if the score of a task is its reward and not a share of right answers.
+bool is_scored_by_reward(const grpo_part& part) {
+  return part.task.is_played() || rewards_of(part).empty();
+}
+
+std::string names_of(const std::vector<grpo_part>& parts) {
+  std::string names;
+  for (const auto& part : parts) names += (names.empty() ? "" : "+") + part.task.name();
+  return names;
+}
+
+run_labels labels_of(const std::vector<grpo_part>& parts) {
+  const bool one_played = parts.size() == 1 && parts.front().task.is_played();
   return {.steps = "updates",
           .axis = "updates",
           .episode = "group",
           .score = "reward",
-          .judged = task.game() ? "deals" : "held-out problems",
-          .verdict = by_reward ? "reward " : "share right "};
+          .judged = one_played ? "deals" : "held-out problems",
+          .verdict = std::ranges::any_of(parts, is_scored_by_reward) ? "reward " : "share right "};
 }
 
 }  // namespace
 
-run_settings settings_of(const grpo_config& c, const grpo_task& task) {
+run_settings settings_of(const grpo_config& c, const std::vector<grpo_part>& parts) {
   const auto& e = c.evaluation;
   return {.algo = c.algo,
-          .env = {.id = c.task.name},
+          .env = {.id = names_of(parts)},
           .seed = c.seed,
           .mode = c.mode,
           .evaluation = {.every_steps = e.every_updates,
-                         .episodes = e.problems,
-                         .final_episodes = e.final_problems,
+                         .episodes = static_cast<int>(*e.problems),
+                         .final_episodes = static_cast<int>(*e.final_problems),
                          .stop_at = e.stop_at},
           .checkpoint = c.checkpoint,
           .deterministic = c.deterministic,
           .faults = fault_plan_of(c.faults),
           .network = {},
-          .model = c.model.path.empty() ? "letters" : c.model.path,
-          .without_environment = !task.game(),
+          .model = model_name(c.model),
+          .without_environment = !(parts.size() == 1 && parts.front().task.is_played()),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
-          .labels = labels_of(task, task.game() || !c.reward.empty()),
+          .labels = labels_of(parts),
           .config = to_json(c).dump()};
 }
 
@@ -320,16 +424,24 @@ void check_minibatches(const grpo_config& config) {
 
 }  // namespace
 
-algorithm grpo_algorithm_with(const grpo_config& asked, const grpo_task& task) {
-  check_options(task, asked);
-  auto config = completed(asked, task);
-  config.model.path = llm::path_of_model(config.model.path).string();
+algorithm grpo_algorithm_with(const grpo_config& asked, std::vector<grpo_part> parts) {
+  auto with_path = asked;
+  with_path.model.path = llm::path_of_model(asked.model.path).string();
+  const auto config = completed(with_path, parts);
+  for (const auto& part : parts) check_options(part.task, part.config);
   check_minibatches(config);
-  auto settings = settings_of(config, task);
-  settings.idle = grpo_idle_options(asked, task);
-  auto check = [config, task] { check_problems(task, config); };
-  return make_algorithm<grpo>(std::move(settings), std::move(check), config, task);
+  auto settings = settings_of(config, parts);
+  if (parts.size() == 1) settings.idle = grpo_idle_options(asked, parts.front().task);
+  auto check = [parts] {
+    for (const auto& part : parts) check_problems(part.task, part.config);
+  };
+  return make_algorithm<grpo>(std::move(settings), std::move(check), config, parts);
 }
 
 }  // namespace detail
+
+bool grpo::scored_by_reward() const {
+  return std::ranges::any_of(parts_, detail::is_scored_by_reward);
+}
+
 }  // namespace troupe

@@ -24,7 +24,8 @@ sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(st
 
 void sample_log::add(std::int64_t update, std::int64_t version,
                      const std::vector<answer_group>& groups,
-                     const std::vector<std::vector<double>>& advantages) {
+                     const std::vector<std::vector<double>>& advantages,
+                     const std::vector<std::string>& tasks) {
   std::string lines;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
@@ -37,7 +38,7 @@ void sample_log::add(std::int64_t update, std::int64_t version,
       const auto i = static_cast<std::size_t>(which - group.answers.begin());
       return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
     };
-    const json line{{"update", update},
+    json line{{"update", update},
                     {"staleness", version - group.version},
                     {"question", group.asked.question},
                     {"expected", group.asked.expected},
@@ -45,6 +46,7 @@ void sample_log::add(std::int64_t update, std::int64_t version,
                     {"reward_mean", mean},
                     {"best", shown(best)},
                     {"worst", shown(worst)}};
+    if (!tasks.empty()) line["task"] = tasks.at(group.task);
     // A model's text is UTF-8, except that the token limit may have cut its last character.
     lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
   }

@@ -11,7 +11,7 @@
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/openenv/client/provider.hpp"
 #include "actors/openenv/client/world.hpp"
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/test.hpp"

@@ -194,6 +194,16 @@ TEST_CASE("python: a process that leaves another one behind is told at once") {
   CHECK_THROWS_WITH(envs->step(all_take(0, 1)), Contains("ended with exit code 9"));
 }
 
+TEST_CASE("python: an answer that can't be read ends the process, and a reset starts another") {
+  const auto envs = make_vector_environment(world("faulty:Forges", R"({"at": 2})"), 1);
+  envs->reset(1);
+  envs->step(all_take(0, 1));
+  CHECK_THROWS_WITH(envs->step(all_take(0, 1)), Contains("its answer can't be read"));
+  CHECK_THROWS_WITH(envs->step(all_take(0, 1)), Contains("has ended before"));
+  CHECK(envs->reset(5).obs == recycled_vector<float>{5, 0});
+  CHECK(envs->step(all_take(0, 1)).obs == recycled_vector<float>{5, 1});
+}
+
 TEST_CASE("python: steps, resets and imports that take too long are ended") {
   auto request = world("faulty:Hangs", R"({"at": 1})");
   request.python.step_timeout = 0.2;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "actors/data/jsonl.hpp"
+#include "actors/openenv/text/chat_view.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/text/episode_rewards.hpp"
 #include "runtime/system/system.hpp"
@@ -63,20 +64,19 @@ class script {
   std::shared_ptr<std::size_t> next_;
 };
 
-task<text_episode> play_in(openenv::client games, chat_view world, text_task item,
-                           text_writer write, text_limits limits) {
-  auto game = games.open();
-  auto played =
-      co_await play_text_episode(game, std::move(world), std::move(item), std::move(write), limits);
+task<text_episode> play_in(text_environment_maker make, text_task item, text_writer write,
+                           text_limits limits) {
+  const auto world = make();
+  auto played = co_await play_text_episode(*world, std::move(item), std::move(write), limits);
   co_return played;
 }
 
 text_episode play(std::vector<std::string> lines, text_limits limits = {}, text_task item = {}) {
   fake_server server({.session = echo, .http = {}});
   troupe::system sys;
-  const openenv::client games({.urls = {server.url()}});
-  return sys.run(
-      play_in(games, echo_chat_view(), std::move(item), script(std::move(lines)), limits));
+  const auto games =
+      openenv::chat_environments(openenv::echo_chat_view(), openenv::worlds_on({.urls = {server.url()}}));
+  return sys.run(play_in(games, std::move(item), script(std::move(lines)), limits));
 }
 
 TEST_CASE("text episode: model and world take turns until the world ends it", "[text]") {
@@ -100,8 +100,8 @@ TEST_CASE("text episode: the model is told what was malformed or refused, and go
       play({"hello", "<action>bad</action>", "<action>bye</action>"}, {.malformed_reward = -0.25});
   CHECK(played.end == text_end::world);
   REQUIRE(played.turns.size() == 3);
-  CHECK(played.turns[0].action.malformed == "expected exactly one <action>...</action>");
-  CHECK(played.turns[1].action.malformed.find("VALIDATION_ERROR") != std::string::npos);
+  CHECK(played.turns[0].refused == "expected exactly one <action>...</action>");
+  CHECK(played.turns[1].refused.find("VALIDATION_ERROR") != std::string::npos);
   CHECK(played.world_return == 0.0);  // -0.25 - 0.25 + 0.5
   CHECK(played.said[3].content == "That was no action: expected exactly one <action>...</action>");
   CHECK(well_formed_turns(played) == Approx(1.0 / 3));
@@ -136,7 +136,7 @@ TEST_CASE("text episode: rewards are the world's, of the format and of the answe
 TEST_CASE("text world: blackjack's cards are in its words", "[text]") {
   const auto hands = openenv::recorded_exchanges("openspiel_blackjack_ws.txt", "two hands");
   const auto first = openenv::parse_reply(hands[0].reply).result;
-  const auto world = blackjack_chat_view();
+  const auto world = openenv::blackjack_chat_view();
   const auto words = world.show(first);
   INFO(words);
   // The tensor's thermometer says 11.
@@ -145,11 +145,11 @@ TEST_CASE("text world: blackjack's cards are in its words", "[text]") {
   CHECK(world.act(parse_action("<action>stand</action>")) == json{{"action_id", 1}});
   CHECK_THROWS_WITH(world.act(parse_action("<action>fold</action>")),
                     "expected an action of HIT, STAND");
-  CHECK_THROWS_AS(blackjack_in_words({1, 2}), std::invalid_argument);
+  CHECK_THROWS_AS(openenv::blackjack_in_words({1, 2}), std::invalid_argument);
 }
 
 TEST_CASE("text world: tools are called, and their results and errors shown", "[text]") {
-  const auto world = tools_chat_view();
+  const auto world = openenv::tools_chat_view();
   const auto call = world.parse(
       "<tool_call>{\"name\":\"echo_message\",\"arguments\":{\"message\":\"Hello\"}}</tool_call>");
   CHECK(world.act(call) == json{{"type", "call_tool"},

@@ -1,6 +1,7 @@
 """Worlds that break the contract, each in one way, at step `at` of an episode."""
 
 import os
+import struct
 import sys
 import threading
 import time
@@ -39,6 +40,14 @@ class Dies(Fails):
     def fail(self, *result):
         print("about to die", flush=True)
         os._exit(7)
+
+
+class Forges(Fails):
+    """Writes into the worker's socket that a step of an environment that does not exist has ended."""
+
+    def fail(self, *result):
+        text = b'[{"row": 99}]'
+        os.write(3, struct.pack("<cI", b"R", len(text)) + text)
 
 
 class Hangs(Fails):

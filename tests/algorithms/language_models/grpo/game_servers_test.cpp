@@ -21,13 +21,13 @@ TEST_CASE("grpo: a server that goes in the middle of games costs some of them, a
   for (auto& each : servers) {
     each.emplace([] { return make_vector_environment("Blackjack-v1", 1); },
                  openenv_server::server_options{.port = 0}, metrics);
-    config.game.urls.push_back("http://127.0.0.1:" + std::to_string(each->port()));
+    config.world.urls.push_back("http://127.0.0.1:" + std::to_string(each->port()));
   }
   config.task.name = "blackjack";
   config.total_steps = 4;
   config.mode = training_mode::async;
   config.warm_start = {.batches = 10, .batch_size = 16, .lr = 3e-3};
-  config.game.worlds = 8;
+  config.world.replicas = 8;
   config.rollout.prompts = config.rollout.group = 4;
   config.rollout.max_completion_tokens = 4;
   config.rollout.workers = 6;

@@ -35,7 +35,9 @@ task<answer_roles> serve_roles(system& sys, judge_function judge, duration deadl
   roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
                                                     problems.training, true, 1);
   const std::vector<reward_function<llm::answered_problem>> functions{{"test", judge}};
-  roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards", .faults = false}, functions);
+  roles.tasks.resize(1);
+  roles.tasks[0].rewards =
+      co_await sys.serve<answer_judge>({.name = "rewards", .faults = false}, functions);
   roles.replay =
       co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, replay_options{});
   roles.group = 6;
@@ -77,7 +79,7 @@ task<> weigh_rewards(system& sys) {
   auto roles = co_await serve_roles(sys, length_of);
   const std::vector<reward_function<llm::answered_problem>> functions{{"length", length_of, 0.25},
                                                                       {"one", always_one, 3.0}};
-  roles.rewards =
+  roles.tasks[0].rewards =
       co_await sys.serve<answer_judge>({.name = "weighted", .faults = false}, functions);
   const auto group = co_await generate_answers(roles);
   for (const auto& a : group.answers) {
@@ -163,7 +165,7 @@ TEST_CASE("generate_answers: where none is written in time that is an error, aft
 task<> drop_what_is_judged_late(system& sys) {
   auto roles = co_await serve_roles(sys, length_of);
   const std::vector<reward_function<llm::answered_problem>> functions{{"test", length_of}};
-  roles.rewards = co_await sys.serve<answer_judge>(
+  roles.tasks[0].rewards = co_await sys.serve<answer_judge>(
       {.name = "slow", .deadline = std::chrono::seconds(10)}, functions);
   roles.group = 40;
   const auto group = co_await generate_answers(roles);
@@ -185,7 +187,9 @@ task<> serve_python(system& sys, answer_roles& roles, const char* function) {
                         .max_batch = 4,
                         .max_restarts = 100,
                         .idempotent = {endpoint<&python_reward::evaluate>}};
-  roles.python_rewards = co_await sys.serve<python_reward>(std::move(serving), std::move(options));
+  roles.tasks[0].rewards = {};
+  roles.tasks[0].python_rewards =
+      co_await sys.serve<python_reward>(std::move(serving), std::move(options));
 }
 
 /// What rewards.py computes by the same name.

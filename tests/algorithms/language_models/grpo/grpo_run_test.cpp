@@ -352,7 +352,7 @@ TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the s
 TEST_CASE("grpo: games have defaults of their own, and what is said wins over them") {
   grpo_config config;
   const auto completed = [](const grpo_config& c) {
-    return troupe::completed(c, find_task(c.task.name));
+    return troupe::completed(c, task_of(c));
   };
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
   CHECK(completed(config).trainer.penalty() == 0.0);
@@ -361,17 +361,17 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_mean);
   CHECK(completed(config).trainer.penalty() == 0.1);
   CHECK(completed(config).trainer.lr == 1e-3);
-  CHECK(completed(config).game.turns == 6);
+  CHECK(completed(config).world.turns == 6);
   config.task.name = "connect_four";
-  CHECK(completed(config).game.turns == 21);
-  config.game.turns = 3;
+  CHECK(completed(config).world.turns == 21);
+  config.world.turns = 3;
   config.trainer.variant = grpo_variant::dapo;
   config.trainer.kl_coef = 0.0;
   config.trainer.lr = 1e-4;
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
   CHECK(completed(config).trainer.penalty() == 0.0);
   CHECK(completed(config).trainer.lr == 1e-4);
-  CHECK(completed(config).game.turns == 3);
+  CHECK(completed(config).world.turns == 3);
   config.trainer.lr.reset();
   config.model.path = "a chat model";
   CHECK(completed(config).trainer.lr == 1e-5);

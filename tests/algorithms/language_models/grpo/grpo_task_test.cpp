@@ -215,7 +215,7 @@ TEST_CASE("grpo: problems that the model can't read, or without a right answer, 
 }
 
 TEST_CASE("grpo: tasks by name; of games deals have no end, and somebody must deal them") {
-  CHECK(find_task("code").is_code());
+  CHECK(runs_code(part_of({}, find_task("code"))));
   CHECK(!find_task("sum_digits").game());
   REQUIRE(find_task("blackjack").game());
   CHECK_THROWS_WITH(find_task("sum_digit"), Catch::Contains("did you mean \"sum_digits\"?"));
@@ -231,7 +231,7 @@ TEST_CASE("grpo: tasks by name; of games deals have no end, and somebody must de
   mine.name = "my_blackjack";
   CHECK(refusal(config, mine) == "taken");
   mine.environment = "";
-  CHECK_THAT(refusal(config, mine), Catch::StartsWith("/game/urls: expected servers"));
+  CHECK_THAT(refusal(config, mine), Catch::StartsWith("/world/urls: expected servers"));
 }
 
 }  // namespace

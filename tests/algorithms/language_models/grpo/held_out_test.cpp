@@ -99,7 +99,7 @@ struct remembered_deals final : environment {
 };
 
 openenv::text_game remembered_game() {
-  const auto show = [](const nlohmann::json&) { return openenv::wording{"", "0>"}; };
+  const auto show = [](const nlohmann::json&) { return wording{"", "0>"}; };
   const auto act = [](const nlohmann::json&, std::string_view) {
     return std::optional(nlohmann::json{{"action", 0}});
   };

@@ -1,6 +1,6 @@
 #include "actors/torch/torch.hpp"
 
-#include "algorithms/language_models/grpo/game_episode.hpp"
+#include "algorithms/language_models/grpo/world_episode.hpp"
 
 #include <limits>
 #include <map>
@@ -39,7 +39,7 @@ struct countdown final : openenv::json_world {
 
 openenv::text_view countdown_view() {
   const auto show = [](const json& now) {
-    return openenv::wording{
+    return wording{
         "", std::to_string(now["deal"].get<int>()) + "-" + std::to_string(now["left"].get<int>())};
   };
   const auto act = [](const json&, std::string_view said) {
@@ -70,12 +70,15 @@ task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
       {.name = "generator", .max_ongoing = 64, .deadline = deadline}, writing, store);
   roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
                                                     std::vector<llm::problem>(1), true, 1u);
-  roles.worlds = co_await sys.serve<openenv::text_world>(
-      {.name = "worlds", .replicas = 3, .deadline = deadline, .faults = false}, countdown_view(),
-      make, -1.0);
+  const openenv::text_game game{.view = countdown_view()};
+  roles.tasks.resize(1);
+  roles.tasks[0].worlds = co_await sys.serve<text_world>(
+      {.name = "worlds", .replicas = 3, .deadline = deadline, .faults = false},
+      openenv::text_environment_of(game, make).make,
+      text_world_options{.refusal_ends = true, .refusal_reward = -1});
   roles.group = 6;
   roles.max_completion_tokens = 4;
-  roles.turns = 5;
+  roles.tasks[0].turns = 5;
   co_return roles;
 }
 
@@ -106,7 +109,7 @@ std::vector<std::vector<llm::token_id>> pieces_of(const sampled_answer& a) {
 
 task<> play_one_group(system& sys) {
   const auto roles = co_await serve_roles(sys, countdowns());
-  const auto group = co_await play_games(roles);
+  const auto group = co_await generate_answers(roles);
   CHECK(group.version == 3);
   CHECK(group.dropped.empty());
   REQUIRE(group.answers.size() == 6);
@@ -154,48 +157,48 @@ task<> play_one_group(system& sys) {
   CHECK(llm::answer_log_probs(config, llm::weights_in(config, weights), {&trained, 1}).size(0) >
         found.size(0));
 
-  const auto again = co_await play_games(roles);
+  const auto again = co_await generate_answers(roles);
   CHECK(again.answers[0].tokens != group.answers[0].tokens);
 }
 
-TEST_CASE("play_games: turns on one list of tokens, of which the sampled ones are trained on") {
+TEST_CASE("world episodes: turns on one list of tokens, of which the sampled ones are trained on") {
   play(play_one_group);
 }
 
 task<> play_a_group_twice(system& sys) {
   const auto roles = co_await serve_roles(sys, countdowns());
-  const auto group = co_await play_games(roles);
+  const auto group = co_await generate_answers(roles);
   co_await roles.prompts.route<&prompt_source::rewind>(std::uint64_t{1});
   auto alone = roles;
   alone.group = 2;
-  const auto two = co_await play_games(alone);
+  const auto two = co_await generate_answers(alone);
   CHECK(two.asked.letters == group.asked.letters);
   for (std::size_t i = 0; i < 2; ++i) CHECK(two.answers[i].tokens == group.answers[i].tokens);
 }
 
-TEST_CASE("play_games: what a game is doesn't depend on those beside it") {
+TEST_CASE("world episodes: what a game is doesn't depend on those beside it") {
   play(play_a_group_twice);
 }
 
 task<> cut_long_games(system& sys) {
   auto roles = co_await serve_roles(sys, countdowns());
-  roles.turns = 2;
-  const auto group = co_await play_games(roles);
+  roles.tasks[0].turns = 2;
+  const auto group = co_await generate_answers(roles);
   for (const auto& a : group.answers) {
     CHECK(a.truncated);
     CHECK(a.read.size() == 1);
   }
   // Prompt, four tokens, an end and three letters leave no room for another move.
   roles.format = format_for(3 + 4 + 4);
-  roles.turns = 5;
-  const auto short_of_room = co_await play_games(roles);
+  roles.tasks[0].turns = 5;
+  const auto short_of_room = co_await generate_answers(roles);
   for (const auto& a : short_of_room.answers) {
     CHECK(a.truncated);
     CHECK(std::ssize(a.tokens) <= 3 + 4 + 4);
   }
 }
 
-TEST_CASE("play_games: a game ends at the limit of turns, and where the context is full") {
+TEST_CASE("world episodes: a game ends at the limit of turns, and where the context is full") {
   play(cut_long_games);
 }
 
@@ -227,7 +230,7 @@ task<> drop_what_goes_wrong(system& sys) {
   const auto episodes = std::make_shared<int>(0);
   auto roles = co_await serve_roles(sys, [=] { return std::make_unique<frail>(episodes); });
   roles.group = 8;
-  const auto group = co_await play_games(roles);
+  const auto group = co_await generate_answers(roles);
   CHECK(*episodes == 8);
   CHECK(group.answers.size() == 2);
   CHECK(group.dropped ==
@@ -236,7 +239,7 @@ task<> drop_what_goes_wrong(system& sys) {
 }
 
 TEST_CASE(
-    "play_games: games whose world dies, deals otherwise or pays NaN are dropped and counted") {
+    "world episodes: games whose world dies, deals otherwise or pays NaN are dropped and counted") {
   play(drop_what_goes_wrong);
 }
 
@@ -244,7 +247,7 @@ task<> drop_late_moves(system& sys) {
   auto roles = co_await serve_roles(sys, countdowns(), std::chrono::seconds(10));
   roles.group = 8;
   roles.rounds = 10;
-  const auto group = co_await play_games(roles);
+  const auto group = co_await generate_answers(roles);
   CHECK(group.answers.size() > 0);
   CHECK(group.answers.size() < 8);
   CHECK(group.dropped.at("deadline") > 0);
@@ -253,7 +256,7 @@ task<> drop_late_moves(system& sys) {
   CHECK(dropped % 8 == 8 - std::ssize(group.answers));
 }
 
-TEST_CASE("play_games: a game whose move is written too late is dropped and counted") {
+TEST_CASE("world episodes: a game whose move is written too late is dropped and counted") {
   play(drop_late_moves, {.delay = 1, .delay_limit = std::chrono::seconds(10)});
 }
 
@@ -276,12 +279,12 @@ task<> wait_for_worlds(system& sys) {
   // Six games want three worlds, each of which is busy with its first for a minute and a half.
   auto roles =
       co_await serve_roles(sys, [] { return std::make_unique<slow>(); }, std::chrono::seconds(61));
-  const auto group = co_await play_games(roles);
+  const auto group = co_await generate_answers(roles);
   CHECK(group.answers.size() == 3);
   CHECK(group.dropped == std::map<std::string, std::int64_t>{{"environment", 3}});
 }
 
-TEST_CASE("play_games: a game that waits too long for a world is dropped") {
+TEST_CASE("world episodes: a game that waits too long for a world is dropped") {
   play(wait_for_worlds);
 }
 
@@ -297,7 +300,7 @@ task<> play_in_vain(system& sys) {
   roles.rounds = 3;
   std::string said;
   try {
-    co_await play_games(roles);
+    co_await generate_answers(roles);
   } catch (const std::runtime_error& e) {
     said = e.what();
   }
@@ -306,7 +309,7 @@ task<> play_in_vain(system& sys) {
         "environment 18");
 }
 
-TEST_CASE("play_games: where no world answers, other deals are tried, and then it is an error") {
+TEST_CASE("world episodes: where no world answers, other deals are tried, and then it is an error") {
   play(play_in_vain);
 }
 

@@ -1,4 +1,4 @@
-#include "actors/openenv/text/text_world.hpp"
+#include "actors/openenv/text/text_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include "actors/openenv/server/local_world.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/worlds/registry.hpp"
+#include "actors/text/text_world.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
 #include "tests/test.hpp"
@@ -207,10 +208,10 @@ using hand = std::vector<std::string>;
 task<hand> hit_until_the_end(service<text_world> worlds, std::uint64_t seed) {
   const session_options alone{.exclusive = true};
   const auto table = co_await worlds.session(alone);
-  auto now = co_await table.route<&text_world::begin>(seed);
+  auto now = co_await table.route<&text_world::reset>(text_reset{.seed = seed});
   hand seen{now.shown.letters};
   while (!now.ended) {
-    now = co_await table.route<&text_world::say>("HIT");
+    now = co_await table.route<&text_world::step>("HIT");
     seen.push_back(now.shown.letters);
   }
   seen.push_back(std::to_string(now.reward));
@@ -218,9 +219,10 @@ task<hand> hit_until_the_end(service<text_world> worlds, std::uint64_t seed) {
 }
 
 task<> deal_twice(system& sys, world_maker make, hand* seen) {
-  const auto view = find_text_game("blackjack")->view;
-  const auto worlds = co_await sys.serve<text_world>({.name = "worlds", .replicas = 2}, view,
-                                                     std::move(make), -1.1);
+  const auto spec = text_environment_of(*find_text_game("blackjack"), std::move(make));
+  const auto worlds = co_await sys.serve<text_world>(
+      {.name = "worlds", .replicas = 2}, spec.make,
+      text_world_options{.refusal_ends = true, .refusal_reward = -1.1});
   *seen = co_await hit_until_the_end(worlds, 7);
   CHECK(seen->size() > 2);
   CHECK(seen->back() == "-1.000000");
@@ -231,12 +233,12 @@ task<> deal_twice(system& sys, world_maker make, hand* seen) {
 
   const session_options alone{.exclusive = true};
   const auto table = co_await worlds.session(alone);
-  const auto first = co_await table.route<&text_world::begin>(std::uint64_t{7});
-  const auto refused = co_await table.route<&text_world::say>("hit me");
+  const auto first = co_await table.route<&text_world::reset>(text_reset{.seed = 7});
+  const auto refused = co_await table.route<&text_world::step>("hit me");
   CHECK(refused.ended);
-  CHECK(refused.illegal);
+  CHECK(refused.refused == "it is no legal move");
   CHECK(refused.reward == -1.1);
-  CHECK(refused.shown == first.shown);
+  CHECK(refused.shown.letters == first.shown.letters);
 }
 
 TEST_CASE("text_world: a seed deals the same in this process and on a server") {

@@ -1,4 +1,4 @@
-#include "algorithms/language_models/grpo/game_episode.hpp"
+#include "algorithms/language_models/grpo/world_episode.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,21 +11,20 @@
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 
-namespace troupe {
+namespace troupe::detail {
 namespace {
 
-using openenv::text_turn;
-using openenv::text_world;
 using table = session<text_world>;
 
-/// The deal that the games of a group share.
+/// The deal that the episodes of a group share.
 struct group_deal {
-  std::uint64_t seed = 0;  // the world's seed
-  std::vector<llm::token_id> prompt;
-  openenv::wording shown;
+  const task_roles& task;
+  text_reset with = {};
+  std::vector<llm::token_id> prompt = {};
+  wording shown = {};
 };
 
-/// One game of a group.
+/// One episode of a group.
 struct game {
   std::uint64_t seed = 0;  // the seed of sampling
   sampled_answer played;
@@ -33,30 +32,30 @@ struct game {
   std::string dropped;  // the reason why it can't be trained on; empty if it can
 };
 
-/// The world's turn; none if the world has failed or was lost. Throws any other error.
-std::optional<text_turn> turn_of(outcome<text_turn> told) {
+/// The world's step; none if the world has failed or was lost. Throws any other error.
+std::optional<text_step> step_of(outcome<text_step> told) {
   if (told) return std::move(told).value();
   const auto error = told.error();
   for (const auto kind : {error_kind::role_error, error_kind::session_lost,
                           error_kind::replica_lost, error_kind::deadline_exceeded}) {
     if (!is_kind(error, kind)) continue;
-    log::warn("a game is dropped because its world failed", {{"error", describe(error)}});
+    log::warn("an episode is dropped because its world failed", {{"error", describe(error)}});
     return std::nullopt;
   }
   std::rethrow_exception(error);
 }
 
-/// A session with a world; none if other games have held all worlds until the deadline.
-task<std::optional<table>> open_table(const answer_roles& r) {
+/// A session with a world; none if other episodes have held all worlds until the deadline.
+task<std::optional<table>> open_table(const task_roles& task_of) {
   const session_options alone{.exclusive = true};
   std::exception_ptr error;
   try {
-    co_return co_await r.worlds.session(alone);
+    co_return co_await task_of.worlds.session(alone);
   } catch (...) {
     error = std::current_exception();
   }
   if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
-  detail::tell_too_late("a game is dropped because no world was free in time", error);
+  tell_too_late("an episode is dropped because no world was free in time", error);
   co_return std::nullopt;
 }
 
@@ -70,9 +69,9 @@ void add_sampled(game& to, const llm::completion& written) {
 }
 
 /// Adds the words of the next turn. Returns false if the model's context has no room for them and
-/// another move.
+/// another reply.
 bool add_read(const answer_roles& r, const group_deal& deal, game& to,
-              const openenv::wording& shown, const llm::completion& after) {
+              const wording& shown, const llm::completion& after) {
   const bool ended = after.finish != llm::finish_reason::length;
   const auto ids = r.format->next_turn(shown, ended);
   auto& p = to.played;
@@ -83,26 +82,26 @@ bool add_read(const answer_roles& r, const group_deal& deal, game& to,
   return true;
 }
 
-/// The answers to a prompt, from known_moves if they are there. Empty if they were not written in
+/// The answers to a prompt, from known_replies if they are there. Empty if they were not written in
 /// time.
 task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm::token_id> prompt,
                                          std::uint64_t seed, std::int64_t answers) {
-  if (r.known_moves) {
-    const auto known = r.known_moves->find(prompt);
-    if (known != r.known_moves->end())
+  if (r.known_replies) {
+    const auto known = r.known_replies->find(prompt);
+    if (known != r.known_replies->end())
       co_return std::vector<llm::completion>(static_cast<std::size_t>(answers), known->second);
   }
   llm::generation_request request{.prompt = prompt,
                                   .max_tokens = r.max_completion_tokens,
                                   .sampling = {.temperature = r.temperature, .seed = seed},
                                   .stop_ids = r.format->stop_ids()};
-  auto written = co_await detail::write_answers(r, std::move(request), answers);
-  if (r.known_moves && !written.empty()) r.known_moves->emplace(std::move(prompt), written.front());
+  auto written = co_await write_answers(r, std::move(request), answers);
+  if (r.known_replies && !written.empty()) r.known_replies->emplace(std::move(prompt), written.front());
   co_return written;
 }
 
-/// The next move of a game; none if it was not written in time.
-task<std::optional<llm::completion>> write_move(const answer_roles& r, const group_deal& deal,
+/// The next reply of an episode; none if it was not written in time.
+task<std::optional<llm::completion>> write_reply(const answer_roles& r, const group_deal& deal,
                                                 const game& of) {
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
@@ -113,37 +112,47 @@ task<std::optional<llm::completion>> write_move(const answer_roles& r, const gro
   co_return std::move(written.front());
 }
 
-/// Plays the game to its end, from its first move, which is `written`.
+/// True if the world says that its episode was a success or, without such a number, if its return
+/// is above 0.
+bool is_success(const text_step& last, double world_return) {
+  const auto told = last.info.find("success");
+  return told == last.info.end() ? world_return > 0 : told->second > 0;
+}
+
+/// Plays the episode to its end, from its first reply, which is `written`.
 task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
                   llm::completion written, game& of) {
   std::int64_t turn = 1;
+  text_step last;
   for (;; ++turn) {
-    if (!detail::has_finite_log_probs(written)) {
+    if (!has_finite_log_probs(written)) {
       of.dropped = "log_prob";
       co_return;
     }
     add_sampled(of, written);
-    auto told = co_await at.try_route<&text_world::say>(written.text);
-    const auto now = turn_of(std::move(told));
+    auto told = co_await at.try_route<&text_world::step>(written.text);
+    auto now = step_of(std::move(told));
     if (!now) {
       of.dropped = "environment";
       co_return;
     }
     r.metrics.env_stepped(1);
     of.played.reward += now->reward;
-    if (now->ended) break;
-    if (turn == r.turns || !add_read(r, deal, of, now->shown, written)) {
+    last = *std::move(now);
+    if (last.ended) break;
+    if (turn == deal.task.turns || !add_read(r, deal, of, last.shown, written)) {
       of.played.truncated = true;
       break;
     }
-    auto next = co_await write_move(r, deal, of);
+    auto next = co_await write_reply(r, deal, of);
     if (!next) {
       of.dropped = "deadline";
       co_return;
     }
     written = std::move(*next);
   }
-  of.played.right = of.played.reward > 0 ? 1.0 : 0.0;
+  of.played.right = is_success(last, of.played.reward) ? 1.0 : 0.0;
+  of.played.reward = deal.task.outcomes.reward(of.played.reward);
   if (!std::isfinite(of.played.reward)) {
     of.dropped = "reward";
   } else {
@@ -151,20 +160,20 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   }
 }
 
-/// Plays one game. `first` is the table at which the group's deal was seen, for the group's first
-/// game. Other games open a table of their own and deal again with the same seed.
+/// Plays one episode. `first` is the table at which the group's deal was seen, for the group's
+/// first episode. Other episodes open a table of their own and deal again with the same seed.
 task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
             llm::completion written, game& of) {
   // The parameter would hold the table for as long as the task lasts, while others wait for it.
   std::optional<table> at = std::exchange(first, std::nullopt);
   if (!at) {
-    at = co_await open_table(r);
+    at = co_await open_table(deal.task);
     if (!at) {
       of.dropped = "environment";
       co_return;
     }
-    auto told = co_await at->try_route<&text_world::begin>(deal.seed);
-    const auto now = turn_of(std::move(told));
+    auto told = co_await at->try_route<&text_world::reset>(deal.with);
+    const auto now = step_of(std::move(told));
     if (!now || now->shown != deal.shown) {
       of.dropped = now ? "deal" : "environment";
       co_return;
@@ -173,23 +182,27 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
   co_await take_turns(r, deal, *at, std::move(written), of);
 }
 
-task<answer_group> play_once(const answer_roles& r) {
+}  // namespace
+
+task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
   answer_group group;
-  const auto drawn = co_await r.prompts.route<&prompt_source::next>();
-  group_deal deal{.seed = environment_seed(drawn.seed, "deal"), .prompt = {}, .shown = {}};
-  std::optional<table> first = co_await open_table(r);
+  group_deal deal{.task = r.tasks.at(drawn.task)};
+  deal.with.seed = environment_seed(drawn.seed, "deal");
+  if (!drawn.asked.columns.empty()) deal.with.item = drawn.asked.columns;
+  std::optional<table> first = co_await open_table(deal.task);
   if (!first) {
     group.dropped["environment"] = r.group;
     co_return group;
   }
-  auto told = co_await first->try_route<&text_world::begin>(deal.seed);
-  const auto opening = turn_of(std::move(told));
-  if (!opening || opening->ended) {
+  auto told = co_await first->try_route<&text_world::reset>(deal.with);
+  const auto opening = step_of(std::move(told));
+  if (!opening) {
     group.dropped["environment"] = r.group;
     co_return group;
   }
   deal.shown = opening->shown;
-  group.asked = opening_of(r.rules, deal.shown);
+  group.asked = opening_of(*opening);
+  group.asked.level = drawn.asked.level;
   deal.prompt = group.prompt = r.format->prompt_of(group.asked);
 
   auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
@@ -219,10 +232,4 @@ task<answer_group> play_once(const answer_roles& r) {
   co_return group;
 }
 
-}  // namespace
-
-task<answer_group> play_games(answer_roles r) {
-  co_return co_await detail::ask_in_rounds(r, play_once);
-}
-
-}  // namespace troupe
+}  // namespace troupe::detail

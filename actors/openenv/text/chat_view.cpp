@@ -1,4 +1,4 @@
-#include "actors/text/chat_view.hpp"
+#include "actors/openenv/text/chat_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "actors/openenv/protocol/worlds.hpp"
 
-namespace troupe {
+namespace troupe::openenv {
 
 using nlohmann::json;
 
@@ -21,8 +21,8 @@ std::string upper(std::string text) {
 }
 
 template <class Observation>
-Observation read(const openenv::result& from) {
-  return openenv::from_json<Observation>(from.observation, "/data/observation");
+Observation read(const result& from) {
+  return from_json<Observation>(from.observation, "/data/observation");
 }
 
 json openspiel_action(const std::map<std::string, int>& actions, const text_action& what) {
@@ -64,6 +64,52 @@ cards cards_at(const std::vector<float>& info_state, std::size_t from) {
 
 }  // namespace
 
+namespace {
+
+class chat_environment final : public text_environment {
+ public:
+  chat_environment(chat_view view, std::unique_ptr<json_world> world)
+      : view_(std::move(view)), world_(std::move(world)) {}
+
+  task<text_step> reset(const text_reset& with) override {
+    const auto item = json::parse(with.item);
+    auto arguments = item.value("reset", json::object());
+    if (!arguments.contains("seed")) arguments["seed"] = with.seed;
+    const auto first = co_await world_->reset(std::move(arguments));
+    co_return text_step{
+        .system = view_.system_prompt, .shown = {view_.show(first)}, .ended = first.ended};
+  }
+
+  task<text_step> step(std::string reply) override {
+    const auto action = view_.parse(reply);
+    if (!action.well_formed()) co_return text_step{.refused = action.malformed};
+    std::string refused;
+    try {
+      const auto next = co_await world_->step(view_.act(action));
+      co_return text_step{
+          .shown = {view_.show(next)}, .reward = next.reward.value_or(0), .ended = next.ended};
+    } catch (const std::invalid_argument& e) {
+      refused = e.what();
+    } catch (const error& e) {
+      if (!keeps_session(e.reason())) throw;
+      refused = e.what();
+    }
+    co_return text_step{.refused = std::move(refused)};
+  }
+
+ private:
+  chat_view view_;
+  std::unique_ptr<json_world> world_;
+};
+
+}  // namespace
+
+text_environment_maker chat_environments(chat_view view, world_maker make) {
+  return [view = std::move(view), make = std::move(make)] {
+    return std::make_unique<chat_environment>(view, make());
+  };
+}
+
 std::string blackjack_in_words(const std::vector<float>& info_state) {
   if (info_state.size() != blackjack_size)
     throw std::invalid_argument("blackjack: expected an info_state of 189 numbers, got " +
@@ -80,8 +126,8 @@ chat_view echo_chat_view() {
   return {.system_prompt = std::string("Whatever you say is echoed. ") + answer_in_tags,
           .act = [](const text_action& what) { return json{{"message", what.action}}; },
           .show =
-              [](const openenv::result& from) {
-                return read<openenv::echo::observation>(from).echoed_message;
+              [](const result& from) {
+                return read<echo::observation>(from).echoed_message;
               }};
 }
 
@@ -89,8 +135,8 @@ chat_view coding_chat_view() {
   return {.system_prompt = std::string("Your action is run as Python. ") + answer_in_tags,
           .act = [](const text_action& what) { return json{{"code", what.action}}; },
           .show =
-              [](const openenv::result& from) {
-                const auto ran = read<openenv::coding::observation>(from);
+              [](const result& from) {
+                const auto ran = read<coding::observation>(from);
                 return "stdout:\n" + ran.stdout_text + "\nstderr:\n" + ran.stderr_text +
                        "\nexit code " + std::to_string(ran.exit_code);
               }};
@@ -100,8 +146,8 @@ chat_view textarena_chat_view() {
   return {.system_prompt = std::string("You play a game in words. ") + answer_in_tags,
           .act = [](const text_action& what) { return json{{"message", what.action}}; },
           .show =
-              [](const openenv::result& from) {
-                const auto said = read<openenv::textarena::observation>(from);
+              [](const result& from) {
+                const auto said = read<textarena::observation>(from);
                 std::string text = said.messages.empty() ? said.prompt : "";
                 for (const auto& message : said.messages)
                   text += (text.empty() ? "" : "\n") + message.content;
@@ -116,18 +162,17 @@ chat_view tools_chat_view() {
           .parse = parse_tool_call,
           .act =
               [](const text_action& what) {
-                return openenv::to_json_object(openenv::tools::call(what.action, what.arguments));
+                return to_json_object(tools::call(what.action, what.arguments));
               },
           .show =
-              [](const openenv::result& from) {
-                const auto got = read<openenv::tools::observation>(from);
+              [](const result& from) {
+                const auto got = read<tools::observation>(from);
                 if (got.error) return got.error->error_type + ": " + got.error->message;
                 const auto data = got.result.is_object() && got.result.contains("data")
                                       ? got.result["data"]
                                       : got.result;
                 return data.is_string() ? data.get<std::string>() : data.dump();
-              },
-          .shown_as = "tool"};
+              }};
 }
 
 chat_view openspiel_chat_view(std::map<std::string, int> actions) {
@@ -136,15 +181,15 @@ chat_view openspiel_chat_view(std::map<std::string, int> actions) {
   return {.system_prompt = "You play a game. Your actions: " + names + ". " + answer_in_tags,
           .act = [actions = std::move(actions)](
                      const text_action& what) { return openspiel_action(actions, what); },
-          .show = [](const openenv::result& from) { return from.observation.dump(); }};
+          .show = [](const result& from) { return from.observation.dump(); }};
 }
 
 chat_view blackjack_chat_view() {
   auto world = openspiel_chat_view({{"HIT", 0}, {"STAND", 1}});
-  world.show = [](const openenv::result& from) {
-    return blackjack_in_words(read<openenv::openspiel::observation>(from).info_state);
+  world.show = [](const result& from) {
+    return blackjack_in_words(read<openspiel::observation>(from).info_state);
   };
   return world;
 }
 
-}  // namespace troupe
+}  // namespace troupe::openenv

@@ -8,9 +8,10 @@
 #include <string>
 
 #include "actors/openenv/protocol/protocol.hpp"
+#include "actors/openenv/text/text_view.hpp"
 #include "actors/text/text_action.hpp"
 
-namespace troupe {
+namespace troupe::openenv {
 
 /// The description of one kind of environment.
 struct chat_view {
@@ -21,9 +22,14 @@ struct chat_view {
   /// told, for an action that does not exist.
   std::function<nlohmann::json(const text_action&)> act;
   /// Returns the text that the model is shown after a reset or a step.
-  std::function<std::string(const openenv::result&)> show;
-  std::string shown_as = "user";  ///< The role of those messages; "tool" after tool calls.
+  std::function<std::string(const result&)> show;
 };
+
+/// The environments that the view describes. The reset gets the seed, and the members of the item's
+/// "reset", if it has that. An action that is malformed, that the view does not know or that the
+/// world refuses is refused, and the episode goes on. It ends with openenv::error if the world
+/// fails.
+text_environment_maker chat_environments(chat_view view, world_maker make);
 
 /// Returns a world whose action is the message to echo.
 chat_view echo_chat_view();
@@ -44,4 +50,4 @@ chat_view blackjack_chat_view();
 /// (16). The dealer shows: 7 of spades." Throws std::invalid_argument for another size.
 std::string blackjack_in_words(const std::vector<float>& info_state);
 
-}  // namespace troupe
+}  // namespace troupe::openenv

@@ -1,15 +1,11 @@
 #pragma once
-// A game in words as a role, which language models play:
+// Games of OpenEnv servers, and of Troupe's own environments with OpenEnv's messages, in words.
 //
 //   const auto& game = *openenv::find_text_game("blackjack");
-//   auto tables = co_await sys.serve<openenv::text_world>(
-//       {.name = "worlds", .replicas = 32}, game.view, openenv::worlds_on({.urls = {url}}), -1.1);
-//
-//   auto table = co_await tables.session({.exclusive = true});  // one episode at a time
-//   auto now = co_await table.route<&openenv::text_world::begin>(7);
-//   while (!now.ended) now = co_await table.route<&openenv::text_world::say>("HIT");
+//   const auto spec = openenv::text_environment_of(game, openenv::worlds_on({.urls = {url}}));
+//   auto tables = co_await sys.serve<text_world>({.name = "worlds", .replicas = 32}, spec.make,
+//                                                text_world_options{.refusal_ends = true});
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,22 +15,9 @@
 #include <vector>
 
 #include "actors/openenv/client/client.hpp"
-#include "actors/random/action_random.hpp"
+#include "actors/text/text_environment.hpp"
 
 namespace troupe::openenv {
-
-/// The same text in two forms.
-struct wording {
-  std::string words;    ///< for models that read English
-  std::string letters;  ///< for the few letters of actors/llm/tasks/letters_model.hpp
-
-  bool operator==(const wording&) const = default;
-};
-
-/// One turn of a conversation: the text shown to the player, and the player's answer.
-struct dialogue_turn {
-  wording shown, said;
-};
 
 /// The conversion between an environment's JSON and words.
 struct text_view {
@@ -81,36 +64,8 @@ using world_maker = std::function<std::unique_ptr<json_world>()>;
 /// openenv::client does.
 world_maker worlds_on(client_options servers, metrics_registry* metrics = nullptr);
 
-/// The result of a turn.
-struct text_turn {
-  wording shown;
-  /// The reward of the player's last answer.
-  double reward = 0;
-  /// Whether the episode has ended.
-  bool ended = false;
-  /// Whether the last answer was no legal move, which ended the episode.
-  bool illegal = false;
-};
-
-/// A role with one environment in each replica, for one episode at a time: callers take an
-/// exclusive session. An answer that is no legal move is not sent to the environment and ends the
-/// episode with `illegal_reward`. A reward of null counts as 0. An episode that fails ends
-/// with openenv::error, which callers of the service get as the cause of a role_error; the replica
-/// keeps serving, and its next episode is a new one.
-class text_world {
- public:
-  text_world(text_view view, world_maker make, double illegal_reward);
-
-  /// Begins an episode. The same seed gives the same episode.
-  task<text_turn> begin(std::uint64_t seed);
-  /// Takes a step with the player's answer.
-  task<text_turn> say(std::string what);
-
- private:
-  text_view view_;
-  double illegal_reward_;
-  std::unique_ptr<json_world> world_;
-  nlohmann::json shown_;
-};
+/// The game on such worlds. A reply that is no legal move is refused and not sent to the world. A
+/// reward of null counts as 0. An episode that fails ends with openenv::error.
+text_environment_spec text_environment_of(const text_game& game, world_maker make);
 
 }  // namespace troupe::openenv

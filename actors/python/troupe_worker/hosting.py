@@ -1,0 +1,229 @@
+"""Environments that Troupe steps: the commands to them, and a step of them all."""
+
+import math
+import mmap
+import random
+
+import numpy as np
+
+from troupe_worker.channel import MEMORY, Refused, failure_of
+from troupe_worker.environments import maker_of, spec_of
+from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
+
+# The bits of a row's flags.
+TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
+
+
+class Environments:
+    """Hosts environments and carries out the commands to them."""
+
+    def __init__(self):
+        self.envs = []
+        self.options = None  # of all resets
+        self.begins_next = True  # whether a step that ends an episode begins the next one
+
+    # ---- commands
+
+    def do_make(self, request):
+        """Makes the first environment, and tells its spaces."""
+        self.request = request
+        self.info = request["info"]
+        self.make_one = maker_of(request)
+        self.envs = [self.make_one()]
+        first = self.envs[0]
+        self.spaces = first.observation_space, first.action_space
+        self.described = described = self.describe(first)
+        self.known = [None]  # each environment's observation space that was compared
+        self.sizes = flat_size(self.spaces[0]), *action_sizes(self.spaces[1])
+        return {
+            "observation_space": described[0],
+            "action_space": described[1],
+            "obs_size": self.sizes[0],
+            "integers": self.sizes[1],
+            "floats": self.sizes[2],
+            "left_out": left_out(self.spaces[0]),
+            **spec_of(first),
+        }
+
+    def do_make_another(self):
+        self.envs.append(self.make_one())
+        self.known.append(None)
+        return {}
+
+    def do_share(self, bytes, at):
+        """Maps the shared memory. `at` has the offset of each array in it."""
+        size, (width, integers, floats) = len(self.envs), self.sizes
+        memory = mmap.mmap(MEMORY, bytes)
+
+        def array(name, dtype, *shape):
+            count = int(np.prod(shape))
+            return np.frombuffer(memory, dtype, count, at[name]).reshape(shape)
+
+        actions = array("integers", np.int64, size, integers), array("floats", np.float32, size, floats)
+        self.obs = array("obs", np.float32, size, width)
+        self.final = array("final", np.float32, size, width)
+        self.reward = array("reward", np.float64, size)
+        self.flags = array("flags", np.uint8, size)
+        observation_space, action_space = self.spaces
+        self.read = [reader_of(action_space, actions[0][i], actions[1][i]) for i in range(size)]
+        self.write = [writer_of(observation_space, self.obs[i]) for i in range(size)]
+        self.write_final = [writer_of(observation_space, self.final[i]) for i in range(size)]
+        return {}
+
+    def do_reset(self, rows, seeds):
+        """Resets some environments, each with its seed or None. Answers their errors, or None."""
+        if seeds and seeds[0] is not None:  # for environments that use the global generators
+            random.seed(seeds[0])
+            np.random.seed(seeds[0] % (1 << 32))
+        return {"errors": [self.reset(row, seed) for row, seed in zip(rows, seeds)]}
+
+    def do_replace(self, row):
+        """Puts a newly made environment in the place of another one."""
+        try:
+            self.envs[row].close()
+        except Exception:
+            pass
+        self.envs[row] = self.make_one()
+        return {}
+
+    def do_set_options(self, options):
+        self.options = options or None
+        return {}
+
+    def do_set_attr(self, name, value):
+        for env in self.envs:
+            holder = _holder_of(env, name)
+            if holder is None:
+                raise Refused(f"expected an attribute of the environment, got {name!r}")
+            setattr(holder, name, value)
+        return {}
+
+    def do_set_begins_next(self, on):
+        self.begins_next = on
+        return {}
+
+    def do_render(self, row):
+        """Answers a picture, or nothing where there is none."""
+        render = getattr(self.envs[row], "render", None)
+        try:
+            picture = render() if render is not None else None
+        except NotImplementedError:  # that of gymnasium.Env
+            picture = None
+        if picture is None:
+            return {}
+        if isinstance(picture, list):
+            picture = picture[-1] if picture else None
+        picture = np.asarray(picture)
+        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+            raise Refused(
+                "render: expected an array of bytes of shape (height, width, 3), got "
+                f"{picture.dtype} of shape {picture.shape}"
+            )
+        return {
+            "height": picture.shape[0],
+            "width": picture.shape[1],
+            "rgb": np.ascontiguousarray(picture).tobytes().hex(),
+        }
+
+    # ---- episodes
+
+    def reset(self, row, seed=None):
+        """Begins an episode. Returns None or the text of an error."""
+        env = self.envs[row]
+        try:
+            # Some environments of one's own take no options.
+            args = {} if self.options is None else {"options": self.options}
+            result = env.reset(seed=seed, **args)
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise Refused(f"reset: expected (observation, info), got {type(result).__name__}")
+            spaces = env.observation_space, env.action_space
+            known = self.known[row]
+            if known is None or spaces[0] is not known[0] or spaces[1] is not known[1]:
+                self.require_spaces(env)
+                self.known[row] = spaces
+            self.write[row](result[0])
+        except BaseException as error:
+            return failure_of(error)
+        return None
+
+    def describe(self, env):
+        return (
+            describe(env.observation_space, "observation space"),
+            describe(env.action_space, "action space"),
+        )
+
+    def require_spaces(self, env):
+        """Raises Refused if the environment's spaces differ from those that were told."""
+        for now, before, what in zip(self.describe(env), self.described, ("observation", "action")):
+            if now != before:
+                raise Refused(f"its {what} space has changed from {before} to {now}")
+
+    def step(self):
+        """Takes a step of each environment, and begins the next episode where one has ended."""
+        events = None
+        flags, reward = self.flags, self.reward
+        for row, env in enumerate(self.envs):
+            flags[row] = 0
+            try:
+                result = env.step(self.read[row]())
+                obs, gained, terminated, truncated, info = result
+                if type(terminated) is not bool or type(truncated) is not bool:
+                    terminated, truncated = flag(terminated, "terminated"), flag(truncated, "truncated")
+                if terminated or truncated:
+                    # The environment may reuse the memory of `obs`, so it is copied before reset.
+                    self.write_final[row](obs)
+                    flags[row] = (TERMINATED if terminated else 0) | (TRUNCATED if truncated else 0)
+                else:
+                    self.write[row](obs)
+                reward[row] = gained if isinstance(gained, (float, int)) else real_number(gained)
+                info_numbers = self.numbers_of(info) if flags[row] else None
+            except BaseException as error:
+                flags[row] = FAILED
+                events = events or []
+                events.append({"row": row, "error": self.step_failure(error)})
+                continue
+            if terminated or truncated:
+                events = events or []
+                event = {"row": row, "info": info_numbers}
+                events.append(event)
+                if not self.begins_next:
+                    continue
+                failure = self.reset(row)
+                if failure is None:
+                    flags[row] |= BEGUN
+                else:
+                    event["reset_error"] = failure
+        return events
+
+    def step_failure(self, error):
+        """Returns the text of the error, with a hint for results of the old form."""
+        text = failure_of(error)
+        if isinstance(error, ValueError) and "values to unpack" in text:
+            text += (
+                "\nstep: expected (observation, reward, terminated, truncated, info), as Gymnasium has it"
+            )
+        return text
+
+    def numbers_of(self, info):
+        """Returns the chosen numbers of an episode's last info."""
+        numbers = {}
+        if not isinstance(info, dict):
+            return numbers
+        for name in ("is_success", *self.info):
+            value = info.get("success") if name == "is_success" and name not in info else info.get(name)
+            try:
+                number = float(value)
+            except Exception:  # it is no number
+                continue
+            if math.isfinite(number):
+                numbers[name] = number
+        return numbers
+
+
+def _holder_of(env, name):
+    """Returns the wrapper or the environment that has the attribute, the outermost first."""
+    while env is not None:
+        if name in vars(env) or hasattr(type(env), name):
+            return env
+        env = vars(env).get("env")
+    return None

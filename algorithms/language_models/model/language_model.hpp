@@ -1,0 +1,53 @@
+#pragma once
+// The model that learns without its weights, its tokenizer and its chat format.
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/llm/model/model_config.hpp"
+#include "actors/llm/model/model_weights.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
+#include "actors/llm/tokenizer/tokenizer.hpp"
+#include "algorithms/language_models/model/model_section.hpp"
+
+namespace troupe {
+
+/// A model without its weights, and the format of its texts.
+struct language_model {
+  llm::model_config config;
+  llm::tokenizer tokens;
+  /// The chat format. None means the letters model.
+  std::optional<llm::chat_style> style = {};
+  llm::tokenizer_parts parts = {};  ///< for write_model
+  std::string chat_template = {};   ///< for write_model; empty if there is none
+
+  /// The tokens that end an answer.
+  std::vector<llm::token_id> stop_ids() const;
+  /// The tokens of a text as an answer, with the token that ends it.
+  std::vector<llm::token_id> answer_of(const std::string& text) const;
+  /// Writes a folder with the network, these weights [P], the tokenizer and the template, which
+  /// transformers, `troupe chat` and the option model.path can read. `score` is the result of the
+  /// evaluation for which the model is kept, if any. Throws std::system_error.
+  void write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
+                   std::optional<double> score = std::nullopt) const;
+  /// The shape of the network in words.
+  std::string describe() const;
+};
+
+/// The score that write_model was given for the model in a folder, if any. Throws llm_file_error.
+std::optional<double> score_of(const std::filesystem::path& folder);
+
+/// Reads the model of the section without its weights. With an empty path, automatic tokens are
+/// bytes. Throws llm_file_error.
+language_model language_model_of(const model_section& section);
+
+/// The weights that training begins with: those of the file, or random ones from the seed. Throws
+/// llm_file_error.
+llm::model_weights first_weights(const model_section& section, const llm::model_config& config,
+                                 std::uint64_t seed);
+
+}  // namespace troupe

@@ -1,0 +1,39 @@
+#include "algorithms/language_models/model/model_section.hpp"
+
+namespace troupe {
+
+void describe(enum_schema<small_model>& s) {
+  s.name("auto", small_model::automatic)
+      .name("letters", small_model::letters)
+      .name("bytes", small_model::bytes);
+}
+
+void describe(options_schema<model_section>& s) {
+  s.field("path", &model_section::path)
+      .help(
+          "A chat model's folder or GGUF file, or the name of one that `troupe models get` has "
+          "installed. Empty means a small model whose weights are drawn from the seed.");
+  s.field("tokens", &model_section::tokens)
+      .help(
+          "The tokens of the small model: letters are 22 letters, for the built-in tasks; bytes "
+          "read and write any text; auto is letters for the built-in tasks and else bytes.");
+  s.field("layers", &model_section::layers)
+      .at_least(1)
+      .at_most(64)
+      .help("The layers of the model of bytes.");
+  s.field("hidden_size", &model_section::hidden_size)
+      .at_least(32)
+      .at_most(4096)
+      .help("The width of the model of bytes, a multiple of 32.");
+  s.rule("hidden_size", "a multiple of 32",
+         [](const model_section& of) { return of.hidden_size % 32 == 0; });
+  s.field("max_positions", &model_section::max_positions)
+      .at_least(16)
+      .at_most(131'072)
+      .unit("tokens")
+      .help("The longest context of the model of bytes.");
+  s.field("system_prompt", &model_section::system_prompt)
+      .help("The system message of a chat model. Empty means the one that its chat template has.");
+}
+
+}  // namespace troupe

@@ -1,0 +1,35 @@
+#pragma once
+// The configuration section of the language model that learns. Its `describe` function has the
+// unit, the range and the meaning of each option.
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/config/config.hpp"
+
+namespace troupe {
+
+/// The tokens of a model that begins with random weights.
+enum class small_model {
+  automatic,  ///< letters for tasks with a form in letters, else bytes
+  letters,    ///< the letters model (actors/llm/tasks/letters_model.hpp)
+  bytes,      ///< the bytes model (actors/llm/tasks/byte_model.hpp)
+};
+
+/// The model: a path, or the name of one that `troupe models get` has installed. An empty path
+/// means a small model with random weights.
+struct model_section {
+  std::string path = {};
+  small_model tokens = small_model::automatic;
+  int layers = 4;
+  int hidden_size = 128;
+  std::int64_t max_positions = 1024;
+  std::string system_prompt = {};
+
+  bool is_letters() const { return path.empty() && tokens == small_model::letters; }
+};
+
+void describe(enum_schema<small_model>& s);
+void describe(options_schema<model_section>& s);
+
+}  // namespace troupe

@@ -1,0 +1,263 @@
+// Runs on datasets, on text worlds, and on both at once.
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "actors/reward/text_reward.hpp"
+#include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/language_models/grpo/grpo_evaluation.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+/// Sums of two digits, a line each; `level` is the number of tens of their sum.
+void write_sums(const std::filesystem::path& path, int first = 0, int count = 100) {
+  std::ofstream file(path);
+  for (int i = first; i < first + count; ++i) {
+    const int a = i / 10 % 10, b = i % 10;
+    file << json{{"question", std::to_string(a) + "+" + std::to_string(b) + "="},
+                 {"sum", a + b},
+                 {"level", (a + b) / 10}}
+                .dump()
+         << '\n';
+  }
+}
+
+/// Two updates, each of four groups of four answers, of a tiny model of bytes.
+grpo_config small_run(const std::filesystem::path& data) {
+  grpo_config config;
+  config.task = {.data = data.string(), .prompt = "question", .answer = "sum"};
+  config.task.problems.held_out = 10;
+  config.model.layers = 1;
+  config.model.hidden_size = 32;
+  config.model.max_positions = 64;
+  config.total_steps = 2;
+  config.rollout.prompts = config.rollout.group = 4;
+  config.rollout.max_completion_tokens = 3;
+  config.checkpoint.every_updates = 1;
+  config.evaluation = {.every_updates = 1, .problems = 4, .final_problems = 5, .stop_at = {}};
+  return config;
+}
+
+run_result run(const grpo_config& config, const std::string& root) {
+  const auto what = algorithm_with(config);
+  what.check();
+  return train(what, {.root = root}, {});
+}
+
+std::vector<json> samples_of(const std::filesystem::path& run) {
+  std::vector<json> samples;
+  std::ifstream file(run / "samples.jsonl");
+  for (std::string line; std::getline(file, line);) samples.push_back(json::parse(line));
+  return samples;
+}
+
+/// The error of the check of a run.
+std::string refusal(const grpo_config& config) {
+  try {
+    algorithm_with(config).check();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_CASE("grpo on data: a run asks the lines of a file and keeps those that are held out") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.task.reward = {"exact", "length:2"};
+  config.task.reward_weights = {1, 0.5};
+  const auto result = run(config, (folder.path / "runs").string());
+  REQUIRE(result.summary);
+  const auto samples = samples_of(result.run_directory);
+  CHECK(samples.size() == 2 * 4);
+  const auto part = parts_of(config).front();
+  std::set<std::string> held_out;
+  for (const auto& each : problems_of(part.task, part.config).held_out)
+    held_out.insert(each.question);
+  CHECK(held_out.size() == 10);
+  for (const auto& sample : samples) {
+    CHECK_FALSE(held_out.contains(sample["question"]));
+    for (const auto* which : {"best", "worst"}) {
+      const std::string text = sample[which]["text"];
+      CHECK(sample[which]["reward"] ==
+            exact_match(text, sample["expected"].get<std::string>()) + 0.5 * (text.size() <= 2));
+    }
+  }
+  const auto progress = read_text(std::filesystem::path(result.run_directory) / "progress.csv");
+  CHECK_THAT(progress, Contains("rewards/exact/mean"));
+  CHECK_THAT(progress, Contains("rewards/length:2/mean"));
+  const auto model = std::filesystem::path(result.run_directory) / "last_model";
+  CHECK(evaluate_model(config, model, 5).mean == result.summary->eval_mean);
+}
+
+TEST_CASE("grpo on data: a resumed run asks the lines that an uninterrupted one asks") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.deterministic = true;
+  config.total_steps = 4;
+  const auto whole = run(config, (folder.path / "whole").string());
+  const auto what = algorithm_with(config);
+  const auto first =
+      train(what, {.root = (folder.path / "parts").string()}, testing::stop_after(2));
+  metrics_registry metrics;
+  auto from = newest_checkpoint(first.run_directory, what.settings, metrics);
+  REQUIRE(from);
+  const auto second = train(what, {.directory = first.run_directory}, {}, std::move(from));
+  CHECK(samples_of(second.run_directory) == samples_of(whole.run_directory));
+}
+
+TEST_CASE("grpo on data: all that is wrong with a file is told before training") {
+  const temporary_folder folder;
+  const auto path = folder.path / "sums.jsonl";
+  write_sums(path);
+  std::ofstream(path, std::ios::app) << R"({"question": "1+1="})" << "\n"
+                                     << json{{"question", std::string(62, '1')}, {"sum", 1}}.dump()
+                                     << "\n";
+  auto config = small_run(path);
+  CHECK_THAT(refusal(config), Contains("/task/data: ") && Contains("sums.jsonl:101: ") &&
+                                  Contains("the field \"sum\""));
+  config.task.reward = {"length:3"};  // needs no answer
+  CHECK_THAT(refusal(config), Contains("sums.jsonl:102: question: expected a prompt of at most 61"));
+  config.task.prompt = "ask";
+  CHECK_THAT(refusal(config), Contains("sums.jsonl:1: ") && Contains("the field \"ask\""));
+  config = small_run(folder.path / "none.jsonl");
+  CHECK_THAT(refusal(config), Contains("/task/data: ") && Contains("none.jsonl"));
+}
+
+TEST_CASE("grpo on data: options that don't fit are refused by name") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.task.curriculum = curriculum_section{};
+  CHECK_THAT(refusal(config), Contains("/task/curriculum") && Contains("task.level"));
+  config = small_run(folder.path / "sums.jsonl");
+  config.task.problems.held_out = 100;
+  CHECK_THAT(refusal(config), Contains("/task/problems/held_out"));
+  config = small_run(folder.path / "sums.jsonl");
+  config.task.reward = {"tests"};
+  CHECK_THAT(refusal(config), Contains("--allow-unsandboxed-code"));
+  config.allow_unsandboxed_code = true;
+  config.model.path = "a chat model";
+  CHECK_FALSE(refusal(config).empty());
+}
+
+TEST_CASE("grpo on data: a file of its own is held out") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl", 0, 60);
+  write_sums(folder.path / "test.jsonl", 60, 40);
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.task.held_out_data = (folder.path / "test.jsonl").string();
+  config.task.problems = {};
+  const auto part = parts_of(config).front();
+  const auto made = problems_of(part.task, part.config);
+  CHECK(made.training.size() == 60);
+  CHECK(made.held_out.size() == 40);
+  CHECK(made.held_out.front().question == "6+0=");
+}
+
+TEST_CASE("grpo on data: a curriculum climbs the levels of a file") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.task.level = "level";
+  // Every answer is right enough, so each update of 16 answers climbs one of the two levels.
+  config.task.reward = {"length:9"};
+  config.task.curriculum = curriculum_section{.promote_at = 0.9, .window = 8, .min_episodes = 8};
+  const auto result = run(config, (folder.path / "runs").string());
+  const auto samples = samples_of(result.run_directory);
+  REQUIRE(samples.size() == 8);
+  const auto level_of = [](const json& sample) {
+    return std::stoi(sample["expected"].get<std::string>()) / 10;
+  };
+  for (std::size_t i = 0; i < 8; ++i) CHECK(level_of(samples[i]) == int(i / 4));
+}
+
+/// A world of one or two turns that wants the letter "a".
+class wants_an_a final : public text_environment {
+ public:
+  task<text_step> reset(const text_reset& with) override {
+    co_return text_step{.shown = {"say a, " + std::to_string(with.seed % 10)}};
+  }
+  task<text_step> step(std::string reply) override {
+    if (reply.empty()) co_return text_step{.refused = "expected a letter"};
+    co_return text_step{.shown = {"again"}, .reward = reply[0] == 'a' ? 1.0 : -1.0, .ended = true};
+  }
+};
+
+text_environment_spec a_world() {
+  return {.name = "wants_an_a",
+          .what = "a world that wants an a",
+          .make = [] { return std::make_unique<wants_an_a>(); },
+          .turns = 3};
+}
+
+TEST_CASE("grpo on worlds: a program's own text world is trained on and evaluated") {
+  const temporary_folder folder;
+  auto config = small_run("");
+  config.task = {};
+  config.world.replicas = 8;
+  config.world.outcomes = {.win = 2.0, .loss = -0.5};
+  const auto what = algorithm_with(config, a_world());
+  what.check();
+  const auto result = train(what, {.root = folder.path.string()}, {});
+  REQUIRE(result.summary);
+  const auto samples = samples_of(result.run_directory);
+  CHECK(samples.size() == 8);
+  for (const auto& sample : samples) {
+    CHECK_THAT(sample["question"].get<std::string>(), Catch::StartsWith("say a, "));
+    for (const auto* which : {"best", "worst"})
+      CHECK((sample[which]["reward"] == 2.0 || sample[which]["reward"] == -0.5 ||
+             sample[which]["reward"] == 0.0));
+  }
+}
+
+TEST_CASE("grpo on several tasks: each is drawn by its share, judged and measured apart") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  write_sums(folder.path / "more.jsonl");
+  register_text_environment(a_world());
+  auto config = small_run("");
+  config.task = {};
+  config.rollout.prompts = 8;
+  grpo_task_section sums{.data = (folder.path / "sums.jsonl").string(),
+                         .prompt = "question",
+                         .answer = "sum",
+                         .share = 2,
+                         .problems = {.held_out = 20}};
+  auto more = sums;
+  more.data = (folder.path / "more.jsonl").string();
+  more.reward = {"length:2"};
+  more.share = 1;
+  config.tasks = {sums, more, {.world = "wants_an_a"}};
+  const auto result = run(config, (folder.path / "runs").string());
+  REQUIRE(result.summary);
+  const auto samples = samples_of(result.run_directory);
+  REQUIRE(samples.size() == 16);
+  std::map<std::string, int> count;
+  for (const auto& sample : samples) ++count[sample["task"]];
+  CHECK(count == std::map<std::string, int>{{"sums", 8}, {"more", 4}, {"wants_an_a", 4}});
+  const auto progress = read_text(std::filesystem::path(result.run_directory) / "progress.csv");
+  for (const auto* column :
+       {"tasks/sums/reward_mean", "tasks/more/right_mean", "tasks/wants_an_a/prompts",
+        "rewards/sums/exact/mean", "rewards/more/length:2/mean", "eval/sums/mean",
+        "eval/wants_an_a/win_rate"})
+    CHECK_THAT(progress, Contains(column));
+  const auto model = std::filesystem::path(result.run_directory) / "last_model";
+  CHECK(evaluate_model(config, model, 5).mean == result.summary->eval_mean);
+  config.tasks[1] = sums;
+  CHECK_THROWS_WITH(algorithm_with(config), Contains("/tasks/1/name: expected a name that no other"));
+}
+
+}  // namespace
+}  // namespace troupe
