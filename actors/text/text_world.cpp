@@ -1,19 +1,8 @@
 #include "actors/text/text_world.hpp"
 
-#include <cmath>
 #include <stdexcept>
 
 namespace troupe {
-namespace {
-
-void require_finite(const text_step& now) {
-  if (!std::isfinite(now.reward))
-    throw std::runtime_error("text world: expected a finite reward, got " +
-                             std::to_string(now.reward));
-}
-
-}  // namespace
-
 task<text_step> text_world::reset(text_reset with) {
   auto now = co_await world_->reset(with);
   if (now.ended)
@@ -24,7 +13,6 @@ task<text_step> text_world::reset(text_reset with) {
 
 task<text_step> text_world::step(std::string reply) {
   auto now = co_await world_->step(std::move(reply));
-  require_finite(now);
   if (now.refused.empty()) {
     shown_ = now.shown;
     co_return now;

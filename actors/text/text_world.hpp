@@ -30,8 +30,7 @@ class text_world {
   text_world(text_environment_maker make, text_world_options options)
       : options_(options), world_(make()) {}
 
-  /// Begins an episode. Throws std::runtime_error if it has ended already, and if the world answers
-  /// what the contract excludes.
+  /// Begins an episode. Throws std::runtime_error if it has ended already.
   task<text_step> reset(text_reset with);
   /// Takes the model's reply. `refused` stays set after a reply that was no action; `shown` then
   /// has the reason and what was shown before.

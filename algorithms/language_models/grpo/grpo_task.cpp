@@ -54,6 +54,7 @@ grpo_task generated_task(const std::string& name) {
 }  // namespace
 
 grpo_task find_task(const std::string& name) {
+  if (name.empty()) return find_task("sum_digits");
   if (names_generator(name)) return generated_task(name);
   if (const auto* game = openenv::find_text_game(name)) return *game;
   const auto& tasks = llm::problem_tasks();
@@ -420,10 +421,10 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
   if (task.is_played()) return;
-  const grpo_part part{task, config};
-  if (auto rewards = rewards_of(part); !rewards.empty()) const answer_judge judge(rewards);
-  if (auto python = config.python_rewards(); !python.functions.empty())
-    const python_reward judge(std::move(python));
+  const auto rewards = rewards_of({task, config});
+  auto python = config.python_rewards();
+  if (!rewards.empty() || python.functions.empty()) const answer_judge judge(rewards);
+  if (!python.functions.empty()) const python_reward judge(std::move(python));
   if (task.is_data()) {
     check_data(config, config.task.data, "/task/data", format);
     if (!config.task.held_out_data.empty())

@@ -59,7 +59,9 @@ llm::problem opening_of(const text_step& first) {
 }
 
 prompt_format prompt_format_of(const grpo_config& config, std::span<const llm::problem> training) {
-  prompt_format made{language_model_of(config.model)};
+  auto model = config.model;
+  if (model.tokens == small_model::automatic) model.tokens = small_model::letters;
+  prompt_format made{language_model_of(model)};
   if (!made.style) return made;
   if (config.task.shots > std::ssize(training))
     throw config_error("/task/shots",

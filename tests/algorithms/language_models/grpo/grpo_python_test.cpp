@@ -148,13 +148,20 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
 }
 
 TEST_CASE("grpo: options of rewards in Python are checked") {
-  CHECK(read(R"({"reward": ["python:a:b", "python:a:c"], "reward_weights": [1, 0.5]})")
-            .python_rewards()
-            .functions == std::vector<std::string>{"a:b", "a:c"});
+  const auto config = read(
+      R"({"reward": ["python:a:b", "exact", "python:a:c"], "reward_weights": [1, 2, 0.5]})");
+  const auto part = part_of(config, find_task("sum_digits"));
+  const auto python = part.config.python_rewards();
+  CHECK(python.functions == std::vector<std::string>{"a:b", "a:c"});
+  CHECK(python.weights == std::vector<double>{1, 0.5});
+  const auto others = rewards_of(part);
+  REQUIRE(others.size() == 1);
+  CHECK(others[0].name == "exact");
+  CHECK(others[0].weight == 2);
   const auto refuse_text = [](const char* text, const char* expected) {
     CHECK_THROWS_WITH(read(text), Contains(expected));
   };
-  refuse_text(R"({"reward": ["a:b"]})", "/reward: expected python:MODULE:FUNCTION");
+  refuse_text(R"({"reward": ["a:b"]})", "/reward: expected exact, numeric");
   refuse_text(R"({"reward": ["python:a:b", "python:a:b"]})", "each once");
   refuse_text(R"({"reward": ["python:a:b"], "reward_weights": [1, 2]})",
               "/reward_weights: expected [], or as many as reward has functions, 1");

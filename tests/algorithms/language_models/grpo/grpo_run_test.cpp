@@ -556,7 +556,7 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
   CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
   CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
-        "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
+        "/world/urls: expected [] where deterministic is true, as a server's replies come when they "
         "come, got [\"http://localhost:1\"]");
   CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "taken");
   CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2006}})") ==
@@ -573,7 +573,7 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   config.trainer.minibatches = 3;
   CHECK_NOTHROW(algorithm_with(config));
   config.task.name = "catch";
-  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("/game/urls"));
+  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("/world/urls"));
 }
 
 }  // namespace
