@@ -88,6 +88,18 @@ struct models_arguments {
 /// Installs and lists language models.
 int models(const models_arguments& arguments);
 
+struct check_data_arguments {
+  std::string file;
+  std::string prompt = "prompt";  ///< See llm::data_fields.
+  std::string answer = "answer";
+  bool no_answer = false;  ///< Lines need no answer.
+  std::string level;
+  std::vector<std::string> levels;
+  bool json = false;  ///< Prints the result as one line of JSON.
+};
+/// Lists every line of a dataset that can't be used. Returns 1 if there are some.
+int check_data(const check_data_arguments& arguments);
+
 /// The function behind each command. Null means that the program does not have the command.
 struct further_actions {
   std::function<int(const serve_env_arguments&)> serve_env = nullptr;
@@ -96,6 +108,7 @@ struct further_actions {
   std::function<int(const certs_arguments&)> certs = nullptr;
   std::function<int(const chat_arguments&)> chat = nullptr;
   std::function<int(const models_arguments&)> models = nullptr;
+  std::function<int(const check_data_arguments&)> check_data = nullptr;
 };
 std::vector<program_command> further_commands(const further_actions& does);
 

@@ -176,6 +176,26 @@ void add_models(CLI::App& options, models_arguments& to) {
   list->callback([&to] { to.what = verb::list; });
 }
 
+/// `troupe check-data`.
+void add_check_data(CLI::App& options, check_data_arguments& to) {
+  options.add_option("file", to.file, "The dataset, a JSON Lines file.")
+      ->type_name("FILE")
+      ->required();
+  options
+      .add_option("--prompt", to.prompt,
+                  "The field of the prompt, or a template with fields in braces; as task.prompt.")
+      ->capture_default_str();
+  options.add_option("--answer", to.answer, "The field of the right answer; as task.answer.")
+      ->capture_default_str();
+  options.add_flag("--no-answer", to.no_answer, "Lines need no right answer.");
+  options.add_option("--level", to.level, "The field of the level; as task.level.");
+  options
+      .add_option("--levels", to.levels,
+                  "The levels that are texts, from the easiest, with commas; as task.levels.")
+      ->delimiter(',');
+  options.add_flag("--json", to.json, "Print the result as one line of JSON.");
+}
+
 }  // namespace
 
 program_words words_of_troupe() {
@@ -199,7 +219,10 @@ std::vector<program_command> further_commands(const further_actions& does) {
           command_of<chat_arguments>("chat", "Talk with a language model, a line at a time.",
                                      add_chat, does.chat),
           command_of<models_arguments>("models", "Install and list language models.", add_models,
-                                       does.models)};
+                                       does.models),
+          command_of<check_data_arguments>(
+              "check-data", "List every line of a dataset that can't be used.", add_check_data,
+              does.check_data)};
 }
 
 }  // namespace troupe::command

@@ -1,5 +1,5 @@
-// The program behind `troupe chat` and `troupe models`. It links the libraries that read language
-// models and tokenise texts.
+// The program behind `troupe chat`, `troupe models` and `troupe check-data`. It links the libraries
+// that read language models, tokenise texts and read datasets.
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 int run(int argc, char** argv) {
   using namespace troupe::command;
   const auto read = read_command_line(argc, argv, words_of_troupe(),
-                                      further_commands({.chat = chat, .models = models}));
+                                      further_commands({.chat = chat, .models = models, .check_data = check_data}));
   if (const int* wrong = std::get_if<int>(&read)) return *wrong;
   const auto& line = std::get<command_line>(read);
   troupe::log::set_level(line.log_level);

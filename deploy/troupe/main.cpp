@@ -99,7 +99,8 @@ int main(int argc, char** argv) {
                                          .health = health,
                                          .certs = by("troupe"),
                                          .chat = by("language-model"),
-                                         .models = by("language-model")});
+                                         .models = by("language-model"),
+                                         .check_data = by("language-model")});
   commands.insert(commands.end(), further.begin(), further.end());
   const auto read = read_command_line(argc, argv, words, commands);
   const int* wrong = std::get_if<int>(&read);
