@@ -109,8 +109,8 @@ troupe::task<> fine_tune(troupe::system& sys, settings s) {
                                                  s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     troupe::sft_learner::batch batch;
-    while (std::ssize(batch) < s.batch_size)
-      batch.push_back(co_await data.route<&examples::next>());
+    while (std::ssize(batch.examples) < s.batch_size)
+      batch.examples.push_back(co_await data.route<&examples::next>());
     const auto report = co_await student.route<&sft_trainer::train_step>(std::move(batch));
     if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report.loss);
   }

@@ -65,6 +65,14 @@ class dataset {
                               std::to_string(size()) + " items have been given");
     return (*items_)[order_.next()];
   }
+  /// Returns the next items, at most `most` > 0 of them. The last ones of an epoch may be fewer, as
+  /// no item of the epoch after it is among them. Throws dataset_exhausted.
+  std::vector<Item> next_batch(std::size_t most) {
+    const auto now = epoch();
+    std::vector<Item> batch;
+    while (batch.size() < most && epoch() == now) batch.push_back(next());
+    return batch;
+  }
   /// Returns a random item, with equal probabilities. It doesn't advance the epoch.
   Item sample() { return (*items_)[draws_.below(items_->size())]; }
 

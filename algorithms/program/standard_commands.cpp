@@ -48,7 +48,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   }
   options.add_option("-n,--steps", to.total_steps,
                      std::string("The least number of environment steps to train for.") +
-                         (words.has_tasks ? " For grpo it is the number of updates." : ""));
+                         (words.has_tasks ? " For language models it is the number of updates." : ""));
   options.add_option("--seed", to.seed, "The seed of all random numbers.");
   options
       .add_option("--mode", to.mode, "The composition of generation and training: sync or async.")
@@ -115,7 +115,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
           std::string("The model file whose weights a new run begins with, or a run directory, "
                       "which means its best_model. Its statistics of observations and its critics "
                       "come along.") +
-              (words.has_tasks ? " For grpo, model.path says the language model instead." : ""))
+              (words.has_tasks ? " For language models, model.path says the model instead." : ""))
       ->type_name("RUN");
   for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "--runs",
                            "--faults", "--init"}) {

@@ -86,6 +86,12 @@ void refuse_misfit(const nlohmann::json& document, const named_algorithm& which,
                     "model say {}",
                     which.name, list_of(algorithms_with("task", of), "--algo ")));
   }
+  if (document.contains("env") && !has_option(which, "env") && which.tasks.empty()) {
+    throw std::invalid_argument(
+        fmt::format("{} trains a language model on examples (task.data=FILE), not on an "
+                    "environment; for an environment say {}",
+                    which.name, list_of(algorithms_with("env", of), "--algo ")));
+  }
   if (document.contains("env") && !has_option(which, "env")) {
     throw std::invalid_argument(
         fmt::format("{} trains a language model on a task, not on an environment: say --task and "

@@ -15,6 +15,7 @@ constexpr std::string_view off_policy_ones = "dqn sac td3 ddpg";
 constexpr std::string_view adam_ones = "ppo dqn sac td3 ddpg";
 constexpr std::string_view noise_ones = "td3 ddpg";
 constexpr std::string_view trl = "grpo";
+constexpr std::string_view trl_sft = "sft";
 
 constexpr std::string_view by_environment = "the environment says it";
 constexpr std::string_view one_process = "the trainer is one process";
@@ -276,6 +277,42 @@ const std::vector<other_name> rows{
     {"do_train", trl, "", "the command train trains"},
     {"do_eval", trl, "", "the command eval evaluates"},
     {"do_predict", trl, "", "the command eval evaluates"},
+    // TRL's SFTConfig, and PEFT's LoraConfig
+    {"learning_rate", trl_sft, "trainer.lr"},
+    {"lr_scheduler_type", trl_sft, "trainer.schedule"},
+    {"warmup_steps", trl_sft, "trainer.warmup_updates"},
+    {"warmup_ratio", trl_sft, "trainer.warmup_updates", "It counts updates."},
+    {"adam_beta1", trl_sft, "trainer.beta1"},
+    {"adam_beta2", trl_sft, "trainer.beta2"},
+    {"adam_epsilon", trl_sft, "trainer.adam_eps"},
+    {"num_train_epochs", trl_sft, "trainer.epochs"},
+    {"max_steps", trl_sft, "total_steps", "It counts updates."},
+    {"per_device_train_batch_size", trl_sft, "trainer.batch_size"},
+    {"gradient_accumulation_steps", trl_sft, "trainer.micro_tokens",
+     "It says how many tokens at once."},
+    {"gradient_checkpointing", trl_sft, "trainer.recompute_layers"},
+    {"bf16", trl_sft, "trainer.compute", "It is f32 or bf16."},
+    {"max_length", trl_sft, "task.max_tokens", "Longer examples are never cut; see task.too_long."},
+    {"max_seq_length", trl_sft, "task.max_tokens",
+     "Longer examples are never cut; see task.too_long."},
+    {"model_name_or_path", trl_sft, "model.path"},
+    {"packing", trl_sft, "", "examples are always packed, and none attends to another"},
+    {"completion_only_loss", trl_sft, "", "the loss is always on answers alone"},
+    {"assistant_only_loss", trl_sft, "", "the loss is always on answers alone"},
+    {"dataset_text_field", trl_sft, "task.prompt", "task.answer names the key of the answer."},
+    {"train_dataset", trl_sft, "task.data"},
+    {"eval_dataset", trl_sft, "task.held_out_data"},
+    {"eval_strategy", trl_sft, "evaluation.every_updates"},
+    {"eval_steps", trl_sft, "evaluation.every_updates"},
+    {"save_strategy", trl_sft, "checkpoint.every_updates"},
+    {"save_steps", trl_sft, "checkpoint.every_updates"},
+    {"save_total_limit", trl_sft, "checkpoint.keep"},
+    {"full_determinism", trl_sft, "deterministic"},
+    {"data_seed", trl_sft, "seed"},
+    {"lora_r", trl_sft, "trainer.lora.rank"},
+    {"lora_alpha", trl_sft, "trainer.lora.alpha"},
+    {"lora_target_modules", trl_sft, "trainer.lora.targets"},
+    {"mode", trl_sft, "", "nothing is generated, so updates follow each other"},
 };
 
 bool contains_word(std::string_view words, std::string_view word) {

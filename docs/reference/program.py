@@ -23,7 +23,8 @@ _ANSWERS = ["-n", "2", "evaluation.final_problems=1", "evaluation.problems=1", "
             "warm_start.batches=1", "warm_start.batch_size=8"]
 _TASKS = ["env.tasks=" + json.dumps([{"id": "CartPole-v1", "target": 100}, {"id": "MountainCar-v0", "floor": -200, "target": -110}])]
 # For each algorithm its short run.
-RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY}, "grpo": _ANSWERS}
+RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY}, "grpo": _ANSWERS,
+        "sft": ["-n", "2", "task.data=examples.jsonl"]}
 # Runs that write columns which the algorithm's short run doesn't: what is special in them, as docs/metrics.md calls it.
 SPECIAL_RUNS = {
     ("ppo", "continuous actions"): ["--env", "Pendulum-v1", *_ROLLOUTS],
@@ -53,6 +54,8 @@ class Program:
         self.root = root
         self._troupe = build / "deploy/troupe/troupe"
         self._folder = tempfile.TemporaryDirectory()
+        examples = [json.dumps({"prompt": str(number), "answer": str(number + 1)}) for number in range(20)]
+        pathlib.Path(self._folder.name, "examples.jsonl").write_text("\n".join(examples))
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith("TROUPE_")}
         self._environment["XDG_STATE_HOME"] = self._folder.name
 

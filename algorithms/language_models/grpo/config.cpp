@@ -539,17 +539,22 @@ void describe(options_schema<grpo_world_section>& s) {
 }
 
 void describe(options_schema<grpo_warm_start_section>& s) {
+  s.field("data", &grpo_warm_start_section::data)
+      .help(
+          "A file of examples in JSON Lines, {\"prompt\": TEXT, \"answer\": TEXT} or {\"messages\": "
+          "[{\"role\": R, \"content\": TEXT}, ...]} a line, for the supervised steps. Empty means "
+          "right answers to the training problems, or legal moves in games.");
   s.field("batches", &grpo_warm_start_section::batches)
       .at_least(0)
       .at_most(1'000'000)
       .help(
-          "The number of supervised steps on right answers before the first update. 0 means none. "
-          "null means 40, 120 for the letters model on problems, and 0 for a task in Python.");
+          "The number of supervised steps before the first update. 0 means none. null means 40, "
+          "120 for the letters model on problems, and 0 for a task in Python without data.");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
       .at_least(1)
       .at_most(65536)
-      .unit("problems")
-      .help("The number of problems in one supervised step.");
+      .unit("examples")
+      .help("The number of examples in one supervised step.");
   s.field("lr", &grpo_warm_start_section::lr)
       .above(0)
       .help("AdamW's step size at the first supervised step. It falls linearly to 0.");

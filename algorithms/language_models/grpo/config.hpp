@@ -161,13 +161,20 @@ struct grpo_world_section {
   grpo_outcomes_section outcomes = {};
 };
 
-/// Supervised steps before the first update, on right answers to training problems. A model that
-/// never gets a reward at the start would otherwise have nothing to learn from.
+/// Supervised steps before the first update, on right answers to training problems or on the
+/// examples of a file. A model that never gets a reward at the start would otherwise have nothing
+/// to learn from.
 struct grpo_warm_start_section {
+  std::string data = {};
   std::optional<int> batches = {};
   int batch_size = 256;
   double lr = 1e-3;
   std::optional<bool> keep_moments = {};
+
+  /// True if the supervised steps are on the examples of the file.
+  bool shows_data() const { return batches.value_or(0) > 0 && !data.empty(); }
+  /// True if they are on right answers to training problems.
+  bool shows_problems() const { return batches.value_or(0) > 0 && data.empty(); }
 };
 
 /// The generation of answers.

@@ -4,7 +4,7 @@
 
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo.hpp"
-#include "algorithms/language_models/grpo/rate_limited_log.hpp"
+#include "algorithms/language_models/rate_limited_log.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 

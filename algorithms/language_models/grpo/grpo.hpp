@@ -25,6 +25,7 @@
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/language_models/grpo/grpo_trainer.hpp"
+#include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "algorithms/language_models/grpo/sample_log.hpp"
 #include "algorithms/run/algorithm.hpp"
 
@@ -66,6 +67,7 @@ class grpo {
   const prompt_format& format() const { return *format_; }
 
  private:
+  warm_start_sampler warm_start_from() const;
   task<> serve_trainer(const checkpoint* from);
   task<> serve_answering(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);

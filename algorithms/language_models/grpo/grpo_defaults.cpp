@@ -18,8 +18,9 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   const bool letters = config.model.is_letters();
   // The items of a generator and the lines of a file need not have right answers, which a warm
   // start shows.
-  const bool has_answers = !task.is_generated() && !task.is_data();
-  fill(config.warm_start.batches, !has_answers ? 0 : letters ? 120 : 40);
+  const bool shows =
+      !config.warm_start.data.empty() || (!task.is_generated() && !task.is_data());
+  fill(config.warm_start.batches, !shows ? 0 : letters ? 120 : 40);
   fill(config.warm_start.keep_moments, true);
   fill(config.rollout.prompts, letters ? 256 : 64);
   fill(config.rollout.group, letters ? 4 : 8);
@@ -37,7 +38,7 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
 void fill_for_worlds(grpo_config& config, const grpo_task& task) {
   const bool practises =
       task.game() ? bool(task.game()->view.practise) : bool(task.world()->practise);
-  fill(config.warm_start.batches, practises ? 40 : 0);
+  fill(config.warm_start.batches, practises || !config.warm_start.data.empty() ? 40 : 0);
   fill(config.warm_start.keep_moments, false);
   fill(config.rollout.prompts, 64);
   fill(config.rollout.group, 8);

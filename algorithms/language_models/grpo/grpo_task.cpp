@@ -231,7 +231,7 @@ llm::problem_set data_problems_of(const llm::problem_task& task, const llm::prob
 
 /// True if right answers to training problems are shown to the model.
 bool shows_answers(const grpo_config& config) {
-  return config.warm_start.batches > 0 || config.task.shots > 0;
+  return config.warm_start.shows_problems() || config.task.shots > 0;
 }
 
 }  // namespace
@@ -420,6 +420,7 @@ void check_expected(const grpo_task& task, const grpo_config& config, const llm:
 void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
+  if (config.warm_start.shows_data()) warm_start_examples(config, format);
   if (task.is_played()) return;
   const auto rewards = rewards_of({task, config});
   auto python = config.python_rewards();

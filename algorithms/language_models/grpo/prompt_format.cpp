@@ -11,7 +11,7 @@
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/language_models/grpo/rate_limited_log.hpp"
+#include "algorithms/language_models/rate_limited_log.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
@@ -142,6 +142,23 @@ warm_start_sampler practise_replies(
       answer.insert(answer.end(), reply.begin(), reply.end());
     }
     return made;
+  };
+}
+
+std::vector<sft_example> warm_start_examples(const grpo_config& config,
+                                             const prompt_format& format) {
+  return read_sft_examples(config.warm_start.data, {.tokens = &format.tokens,
+                                                    .style = format.style,
+                                                    .end = format.stop_ids().back(),
+                                                    .chat = {.thinking = false},
+                                                    .max_tokens = format.config.max_positions,
+                                                    .system_prompt = format.system_prompt});
+}
+
+warm_start_sampler draw_examples(std::vector<sft_example> examples) {
+  return [examples = std::move(examples)](action_random& random) {
+    const auto& one = examples[random.below(examples.size())];
+    return llm::token_group{one.prompt, {one.answer}};
   };
 }
 

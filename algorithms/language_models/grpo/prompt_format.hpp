@@ -3,9 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <filesystem>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_start.hpp"
 #include "algorithms/language_models/model/language_model.hpp"
+#include "algorithms/language_models/sft/sft_example.hpp"
 #include "runtime/coroutine/task.hpp"
 
 namespace troupe {
@@ -51,8 +50,16 @@ warm_start_sampler practise_replies(
     const prompt_format& format,
     std::function<std::vector<dialogue_turn>(action_random& random)> practise);
 
+/// The examples of the file warm_start.data, as the model reads them. Throws jsonl_error that names
+/// the lines that can't be learned from.
+std::vector<sft_example> warm_start_examples(const grpo_config& config,
+                                             const prompt_format& format);
+/// Draws these examples, each with the same probability.
+warm_start_sampler draw_examples(std::vector<sft_example> examples);
+
 /// The weights that training begins with: the file's weights, or random ones from the seed, after
-/// the warm start. They depend only on the configuration, which must be completed. Configuration
+/// the warm start. They depend only on the configuration, which must be completed, and on the file
+/// warm_start.data. Configuration
 /// and format must outlive the task. `stop_asked` is called before each batch of the warm start,
 /// and the actor handles other messages between batches. Throws llm_file_error,
 /// non_finite_training, and call_error of kind cancelled after a stop.

@@ -125,14 +125,18 @@ task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
   co_return seen;
 }
 
+warm_start_sampler grpo::warm_start_from() const {
+  if (config_.warm_start.shows_data()) return draw_examples(warm_start_examples(config_, *format_));
+  return warm_start_of_all(*format_, parts_, problems_);
+}
+
 task<> grpo::serve_trainer(const checkpoint* from) {
   // The reference is the weights that the training began with, also after a resumption.
   const bool begins = !from || config_.trainer.penalty() != 0.0;
-  const auto sampler = warm_start_of_all(*format_, parts_, problems_);
   const auto began = detail::strand::current().now();
   grpo_start start;
   if (begins) {
-    start = co_await starting_weights(config_, *format_, sampler, in.stop_asked);
+    start = co_await starting_weights(config_, *format_, warm_start_from(), in.stop_asked);
   } else {
     start.parameters = weights_of(*from).parameters;
   }

@@ -1,10 +1,19 @@
 #pragma once
-// The options of supervised fine-tuning, by which a language model learns to write given answers.
+// The options of supervised fine-tuning, by which a language model learns to write given answers:
+// those of the learner, and the configuration of a run. The `describe` functions (config.cpp) have
+// the unit, the range and the meaning of each option; `troupe config sft` prints them.
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/llm/model/packed_forward.hpp"
+#include "actors/llm/training/lora.hpp"
 #include "algorithms/language_models/config.hpp"
+#include "algorithms/language_models/model/model_section.hpp"
+#include "algorithms/run/config.hpp"
+#include "algorithms/run/train.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -13,10 +22,11 @@ namespace troupe {
 enum class sft_schedule {
   constant,
   cosine,  ///< Loshchilov and Hutter 2017, arXiv:1608.03983, equation 5, without restarts
+  linear,
 };
 
-/// `describe` has the unit, the range and the meaning of each option. The defaults are those of
-/// TRL's SFTTrainer where it has the option.
+/// The options of the learner. The defaults are those of TRL's SFTTrainer where it has the option,
+/// except the schedule: without a number of updates the step size stays constant.
 struct sft_options : language_model_options {
   double lr = 2e-5;
   sft_schedule schedule = sft_schedule::constant;
@@ -31,11 +41,82 @@ struct sft_options : language_model_options {
 /// The step size of the update with this number, counted from 0.
 double learning_rate(const sft_options& options, std::int64_t update);
 
+/// The treatment of examples that are longer than task.max_tokens.
+enum class long_examples { refuse, skip };
+
+/// The examples.
+struct sft_task_section {
+  std::string data = {};
+  std::optional<double> held_out = {};
+  std::string held_out_data = {};
+  std::string prompt = "prompt", answer = "answer";
+  std::optional<std::int64_t> max_tokens = {};
+  long_examples too_long = long_examples::refuse;
+};
+
+/// The adapters. A rank of 0 means that all weights are trained instead.
+struct sft_lora_section {
+  std::int64_t rank = 0;
+  double alpha = 16.0;
+  std::vector<llm::projection> targets = llm::lora_options{}.targets;
+};
+
+/// The update rule of a run. The defaults are those of TRL's SFTTrainer where it has the option.
+struct sft_trainer_section : language_model_options {
+  double epochs = 3.0;
+  int batch_size = 16;
+  std::optional<double> lr = {};
+  sft_schedule schedule = sft_schedule::linear;
+  std::int64_t warmup_updates = 0;
+  double final_share = 0.0;
+  std::int64_t micro_tokens = 4096;
+  llm::compute_type compute = llm::compute_type::f32;
+  bool recompute_layers = false;
+  sft_lora_section lora = {};
+};
+
+/// The evaluation on held-out examples.
+struct sft_evaluation_section {
+  std::optional<std::int64_t> every_updates = {};
+  std::optional<std::int64_t> examples = {};
+  std::optional<double> stop_at = {};
+};
+
+/// The configuration of a run.
+struct sft_config {
+  std::string algo = "sft";
+  sft_task_section task = {};
+  model_section model = {.tokens = small_model::bytes};
+  std::optional<std::int64_t> total_steps = {};
+  std::uint64_t seed = 1;
+  sft_trainer_section trainer = {};
+  sft_evaluation_section evaluation = {};
+  checkpoint_section checkpoint = {};
+  bool deterministic = false;
+  std::string faults = {};
+
+  /// The learner's options. The configuration must be a completed one (sft_setup.hpp).
+  sft_options learner() const;
+  /// The adapters, or none if all weights are trained.
+  std::optional<llm::lora_options> adapters() const;
+};
+
 void describe(enum_schema<sft_schedule>& s);
+void describe(enum_schema<long_examples>& s);
 void describe(options_schema<sft_options>& s);
+void describe(options_schema<sft_task_section>& s);
+void describe(options_schema<sft_lora_section>& s);
+void describe(options_schema<sft_trainer_section>& s);
+void describe(options_schema<sft_evaluation_section>& s);
+void describe(options_schema<sft_config>& s);
 
 namespace llm {
 void describe(enum_schema<compute_type>& s);
-}
+void describe(enum_schema<projection>& s);
+}  // namespace llm
+
+/// The algorithm for train and train_in. Reads the data if the number of updates follows from it.
+/// Throws config_error, jsonl_error for lines that can't be learned from, and llm_file_error.
+algorithm algorithm_with(const sft_config& config);
 
 }  // namespace troupe

@@ -1,9 +1,11 @@
 #include "algorithms/language_models/sft/sft_example.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "actors/data/jsonl.hpp"
 
@@ -12,7 +14,7 @@ namespace {
 
 using llm::chat_message;
 
-std::string text_of(const nlohmann::json& object, const char* key) {
+std::string text_of(const nlohmann::json& object, const std::string& key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string())
     throw std::invalid_argument(fmt::format("{}: expected a text, got {}", key,
@@ -37,7 +39,7 @@ sft_example checked(sft_example made, const sft_encoding& encoding) {
   if (made.prompt.empty())
     throw std::invalid_argument("prompt: expected one token or more, got none");
   if (made.tokens() > encoding.max_tokens)
-    throw std::invalid_argument(
+    throw example_too_long(
         fmt::format("expected at most {} tokens of prompt and answer, got {}", encoding.max_tokens,
                     made.tokens()));
   return made;
@@ -56,6 +58,8 @@ sft_example chat_example(std::vector<chat_message> before, const std::string& an
                          const sft_encoding& encoding) {
   auto options = encoding.chat;
   options.generation_prompt = true;
+  if (!encoding.system_prompt.empty() && before.front().role != "system")
+    before.insert(before.begin(), {"system", encoding.system_prompt});
   sft_example made{llm::encode_chat(*encoding.tokens, *encoding.style, before, options),
                    encoding.tokens->encode(answer)};
   made.answer.push_back(end_of_answer(encoding));
@@ -83,7 +87,8 @@ std::vector<sft_example> of_conversation(const std::vector<chat_message>& messag
 std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encoding& encoding) {
   if (const auto messages = line.find("messages"); messages != line.end())
     return of_conversation(messages_of(*messages), encoding);
-  const auto prompt = text_of(line, "prompt"), answer = text_of(line, "answer");
+  const auto prompt = text_of(line, encoding.prompt_key);
+  const auto answer = text_of(line, encoding.answer_key);
   if (encoding.style) return {chat_example({{"user", prompt}}, answer, encoding)};
   sft_example made{encoding.tokens->encode(prompt, {.add_special = true}),
                    encoding.tokens->encode(answer)};
@@ -91,12 +96,41 @@ std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encod
   return {checked(std::move(made), encoding)};
 }
 
+namespace {
+
+/// The first messages, one a line, and the number of further ones.
+std::string listed(const std::vector<std::string>& messages) {
+  const auto shown = std::min(messages.size(), refused_lines_max);
+  auto text = fmt::format("{}", fmt::join(messages.begin(), messages.begin() + std::ptrdiff_t(shown), "\n"));
+  if (shown < messages.size()) text += fmt::format("\nand {} more", messages.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+sft_lines read_sft_lines(const std::filesystem::path& path, const sft_encoding& encoding,
+                         bool skip_long) {
+  sft_lines read;
+  std::vector<std::string> refused;
+  const auto take = [&](const nlohmann::json& line) {
+    try {
+      read.examples.push_back(examples_of(line, encoding));
+    } catch (const example_too_long&) {
+      if (!skip_long) throw;
+      ++read.skipped;
+    }
+  };
+  const auto refuse = [&](const jsonl_error& error) { refused.emplace_back(error.what()); };
+  for_each_jsonl(path, take, {.on_bad_line = refuse});
+  if (!refused.empty()) throw jsonl_error(listed(refused));
+  return read;
+}
+
 std::vector<sft_example> read_sft_examples(const std::filesystem::path& path,
                                            const sft_encoding& encoding) {
   std::vector<sft_example> all;
-  for_each_jsonl(path, [&](const nlohmann::json& line) {
-    for (auto& one : examples_of(line, encoding)) all.push_back(std::move(one));
-  });
+  for (auto& line : read_sft_lines(path, encoding).examples)
+    std::ranges::move(line, std::back_inserter(all));
   return all;
 }
 

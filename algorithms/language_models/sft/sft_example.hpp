@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -30,16 +31,41 @@ struct sft_encoding {
   llm::token_id end = 0;                 ///< an answer's end token without a style
   llm::chat_options chat = {};
   std::int64_t max_tokens = 0;  ///< the most tokens in an example
+  /// The system message, with a style, of prompts and of conversations that begin with none. Empty
+  /// means the chat template's own.
+  std::string system_prompt = {};
+  std::string prompt_key = "prompt", answer_key = "answer";
+};
+
+/// Thrown for an example of more than sft_encoding::max_tokens.
+class example_too_long : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
 };
 
 /// The examples in one line of data, which is {"prompt": TEXT, "answer": TEXT}, or {"messages":
 /// [{"role": R, "content": TEXT}, ...]} for models with a chat style. Each assistant message
 /// becomes an example, whose prompt is all messages before it. Other keys are ignored. With a
 /// style, a "prompt" is a user message. Prompt and answer are encoded separately, as in generation.
-/// Throws std::invalid_argument for a line without an answer and for an example that is too long.
+/// Throws std::invalid_argument for a line without an answer, and example_too_long.
 std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encoding& encoding);
 
-/// The examples in all lines of a JSON Lines file. Throws jsonl_error with the file and the line.
+/// The number of refused lines of a file that one error names.
+inline constexpr std::size_t refused_lines_max = 20;
+
+/// The lines of a file of examples.
+struct sft_lines {
+  std::vector<std::vector<sft_example>> examples;  ///< of each line that is used
+  std::int64_t skipped = 0;                        ///< the number of lines that are too long
+};
+
+/// Reads a JSON Lines file. With `skip_long` a line with an example that is too long is skipped as
+/// a whole. Throws jsonl_error that names the file, and up to refused_lines_max refused lines with
+/// what is wrong with each.
+sft_lines read_sft_lines(const std::filesystem::path& path, const sft_encoding& encoding,
+                         bool skip_long = false);
+
+/// The examples in all lines of a JSON Lines file. Throws like read_sft_lines.
 std::vector<sft_example> read_sft_examples(const std::filesystem::path& path,
                                            const sft_encoding& encoding);
 

@@ -6,44 +6,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/llm/training/token_log_probs.hpp"
-#include "algorithms/learner/micro_batches.hpp"
 
 namespace troupe {
 namespace {
-
-std::int64_t answer_tokens(std::span<const sft_example> examples) {
-  std::int64_t count = 0;
-  for (const auto& one : examples) count += std::int64_t(one.answer.size());
-  return count;
-}
-
-/// Examples as packed documents, with their answers' tokens as targets.
-struct packed_examples {
-  llm::packed_tokens tokens;
-  llm::target_tokens targets;
-};
-
-packed_examples pack(std::span<const sft_example> examples) {
-  packed_examples packed;
-  auto& ids = packed.tokens.ids;
-  for (const auto& [prompt, answer] : examples) {
-    if (prompt.empty() || answer.empty())
-      throw std::invalid_argument(
-          fmt::format("sft: expected examples with a prompt and an answer, got {} and {} tokens",
-                      prompt.size(), answer.size()));
-    ids.insert(ids.end(), prompt.begin(), prompt.end());
-    for (const auto id : answer) {
-      packed.targets.rows.push_back(std::int64_t(ids.size()) - 1);
-      packed.targets.ids.push_back(id);
-      ids.push_back(id);
-    }
-    packed.tokens.lengths.push_back(std::int64_t(prompt.size() + answer.size()));
-  }
-  return packed;
-}
 
 std::span<float> floats(at::Tensor& x) { return {x.data_ptr<float>(), std::size_t(x.numel())}; }
 
@@ -92,31 +60,20 @@ at::Tensor sft_learner::model_parameters() const {
                              adapted_->adapters.parameters);
 }
 
-at::Tensor sft_learner::log_probs(std::span<const sft_example> some) const {
-  const auto packed = pack(some);
-  const auto hidden =
-      llm::packed_hidden(config_, trained_.weights, packed.tokens,
-                         {.compute = options_.compute,
-                          .recompute_layers = options_.recompute_layers,
-                          .adapters = adapted_ ? &adapted_->adapters.weights : nullptr});
-  return llm::token_log_probs(config_, trained_.weights, hidden, packed.targets,
-                              {.compute = options_.compute})
-      .log_probs;
-}
-
-std::vector<std::span<const sft_example>> sft_learner::micro_batches(const batch& given) const {
-  return detail::micro_batches(std::span(given), options_.micro_tokens,
-                               [](const sft_example& one) { return one.tokens(); });
+sft_model sft_learner::model() const {
+  return {config_, trained_.weights, adapted_ ? &adapted_->adapters.weights : nullptr};
 }
 
 sft_report sft_learner::update(const batch& given) {
-  if (given.empty()) throw std::invalid_argument("sft: expected a batch of examples, got none");
-  sft_report report{.learning_rate = learning_rate(options_, updates_)};
-  report.answer_tokens = answer_tokens(given);
-  for (const auto& one : given) report.prompt_tokens += std::int64_t(one.prompt.size());
+  const auto& examples = given.examples;
+  if (examples.empty()) throw std::invalid_argument("sft: expected a batch of examples, got none");
+  sft_report report{.learning_rate = given.chosen_lr.value_or(learning_rate(options_, updates_))};
+  report.answer_tokens = answer_tokens(examples);
+  for (const auto& one : examples) report.prompt_tokens += std::int64_t(one.prompt.size());
   gradient().zero_();
-  for (const auto& some : micro_batches(given)) {
-    const auto loss = -log_probs(some).sum() / double(report.answer_tokens);
+  for (const auto& some : micro_batches(examples, options_)) {
+    const auto loss =
+        -answer_log_probs(model(), some, options_).sum() / double(report.answer_tokens);
     loss.backward();
     report.loss += loss.item<double>();
     ++report.forward_passes;
@@ -136,12 +93,11 @@ sft_report sft_learner::update(const batch& given) {
   return report;
 }
 
-double sft_learner::loss_of(const batch& given) const {
-  if (given.empty()) throw std::invalid_argument("sft: expected examples, got none");
-  const at::NoGradGuard off;
-  double sum = 0.0;
-  for (const auto& some : micro_batches(given)) sum -= log_probs(some).sum().item<double>();
-  return sum / static_cast<double>(answer_tokens(given));
+double sft_learner::loss_of(std::span<const sft_example> examples) const {
+  if (examples.empty()) throw std::invalid_argument("sft: expected examples, got none");
+  const auto losses = losses_of(model(), examples, options_);
+  return std::accumulate(losses.begin(), losses.end(), 0.0) /
+         static_cast<double>(answer_tokens(examples));
 }
 
 sft_learner_state sft_learner::state() const {

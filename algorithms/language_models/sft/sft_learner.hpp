@@ -14,6 +14,7 @@
 #include "actors/llm/training/lora.hpp"
 #include "algorithms/language_models/sft/config.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
+#include "algorithms/language_models/sft/sft_loss.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 
 namespace troupe {
@@ -42,7 +43,10 @@ struct sft_learner_state {
 /// batches give the same weights, bit for bit.
 class sft_learner {
  public:
-  using batch = std::vector<sft_example>;
+  struct batch {
+    std::vector<sft_example> examples;
+    std::optional<double> chosen_lr = {};  ///< Replaces the schedule's step size if it is set.
+  };
   using report = sft_report;
 
   /// Trains all weights. `start` are the first weights [P]. Throws std::invalid_argument that names
@@ -58,8 +62,8 @@ class sft_learner {
   /// max_skipped_steps in a row.
   sft_report update(const batch& given);
 
-  /// The mean cross-entropy of the answers in `given`, in nats, without training on them.
-  double loss_of(const batch& given) const;
+  /// The mean cross-entropy of the examples' answers, in nats, without training on them.
+  double loss_of(std::span<const sft_example> examples) const;
 
   /// The trained parameters: the weights [P], or the adapters [A].
   const at::Tensor& parameters() const;
@@ -83,8 +87,7 @@ class sft_learner {
     llm::trained_adapters adapters;
   };
 
-  at::Tensor log_probs(std::span<const sft_example> some) const;
-  std::vector<std::span<const sft_example>> micro_batches(const batch& given) const;
+  sft_model model() const;
   at::Tensor& gradient();
 
   llm::model_config config_;

@@ -113,6 +113,17 @@ TEST_CASE("dataset: unshuffled items come in their order") {
   CHECK(take(data, 7) == std::vector<int>{0, 1, 2, 0, 1, 2, 0});
 }
 
+TEST_CASE("dataset: a batch ends with its epoch") {
+  dataset<int> data(count_to(5), {.shuffle = false, .epochs = 2});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    CHECK(data.next_batch(2) == std::vector<int>{0, 1});
+    CHECK(data.next_batch(2) == std::vector<int>{2, 3});
+    CHECK(data.epoch() == epoch);
+    CHECK(data.next_batch(2) == std::vector<int>{4});
+  }
+  CHECK_THROWS_AS(data.next_batch(2), dataset_exhausted);
+}
+
 TEST_CASE("dataset: a sample draws any item and leaves the epoch alone") {
   dataset<int> data(count_to(10), {.shuffle = false, .seed = 5});
   take(data, 3);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/language_models/sft/sft_algorithm.hpp"
 #include "algorithms/program/built_in_algorithms.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/config/config.hpp"
@@ -67,6 +68,22 @@ TEST_CASE("other_names: each option of another library is told ours, or why ther
       }
     }
   }
+}
+
+TEST_CASE("other_names: the usual names of SFTConfig are told ours") {
+  const auto sft = sft_algorithm();
+  std::vector<std::string> paths;
+  find_paths(sft.schema(), "", paths);
+  int rows = 0;
+  for (const auto& row : other_names()) {
+    if (row.algorithms != "sft") continue;
+    ++rows;
+    INFO(row.name);
+    if (!row.ours.empty()) CHECK(std::ranges::count(paths, row.ours) == 1);
+    CHECK_THAT(refusal(sft, std::string(row.name)),
+               Catch::Contains(std::string(row.ours.empty() ? row.note : row.ours)));
+  }
+  CHECK(rows > 20);
 }
 
 TEST_CASE("other_names: a name that is near to nothing, and one that is a section here") {

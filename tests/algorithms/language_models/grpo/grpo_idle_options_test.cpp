@@ -88,7 +88,8 @@ TEST_CASE(
 TEST_CASE("grpo_idle_options: sections that a run has no use for are told") {
   grpo_config config;
   config.evaluation = {.every_updates = 0, .problems = 50, .final_problems = 60, .stop_at = 0.9};
-  config.warm_start = {.batches = 0, .batch_size = 8, .lr = 1e-2, .keep_moments = false};
+  config.warm_start = {
+      .data = "a.jsonl", .batches = 0, .batch_size = 8, .lr = 1e-2, .keep_moments = false};
   config.rollout.workers = 3;
   config.rollout.max_staleness = 2;
   config.task.shots = 2;
@@ -97,7 +98,8 @@ TEST_CASE("grpo_idle_options: sections that a run has no use for are told") {
   config.checkpoint.keep = 9;
   CHECK(idle_of(config) == names{"rollout.workers=3", "rollout.max_staleness=2",
                                  "evaluation.stop_at=0.9", "evaluation.problems=50",
-                                 "warm_start.batch_size=8", "warm_start.lr=0.01",
+                                 "warm_start.data=\"a.jsonl\"", "warm_start.batch_size=8",
+                                 "warm_start.lr=0.01",
                                  "warm_start.keep_moments=false", "task.shots=2", "code.coders=5",
                                  "world.replicas=7", "checkpoint.keep=9"});
   config.mode = training_mode::async;

@@ -21,6 +21,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/language_models/chat_model.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/runtime/metrics/text.hpp"
@@ -87,26 +88,6 @@ TEST_CASE("grpo: a run leaves its configuration, numbers, samples and models beh
   }
 }
 
-/// A chat model of random weights, as small as they come.
-void write_chat_model(const std::filesystem::path& folder) {
-  const std::filesystem::path words = TROUPE_FIXTURES "/llm/tokenizers/smollm";
-  const auto tokens = llm::read_tokenizer(words);
-  const llm::model_config config{.hidden_size = 64,
-                                 .intermediate_size = 128,
-                                 .layers = 2,
-                                 .heads = 4,
-                                 .kv_heads = 4,
-                                 .head_dim = 16,
-                                 .vocab_size = tokens.size(),
-                                 .max_positions = 512,
-                                 .tied_embeddings = true,
-                                 .eos_tokens = {tokens.find("<|im_end|>").value()}};
-  llm::write_model(folder, config, llm::random_weights(config, 3));
-  for (const auto* name : {"tokenizer.json", "chat_template.jinja"}) {
-    std::filesystem::copy_file(words / name, folder / name);
-  }
-}
-
 /// One function to be written, which the warm start teaches by heart.
 grpo_config code_run(const std::filesystem::path& model) {
   auto config = small_run(training_mode::sync);
@@ -157,7 +138,7 @@ TEST_CASE("grpo: coders have the limits and the users of the configuration") {
 
 TEST_CASE("grpo: code that a chat model writes is run on its tests") {
   const temporary_folder folder;
-  write_chat_model(folder.path / "model");
+  testing::write_chat_model(folder.path / "model");
   const auto config = code_run(folder.path / "model");
   const auto summary = run(config, folder.path.string());
   CHECK(summary.rollouts_failed == 0);
@@ -210,6 +191,46 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
 
   const auto tokens = llm::read_tokenizer(last);
   CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
+}
+
+TEST_CASE("grpo: the warm start is on the examples of a file, if there is one") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.warm_start = {.data = (folder.path / "nines.jsonl").string(),
+                       .batches = 30,
+                       .batch_size = 16,
+                       .lr = 3e-3};
+  config.total_steps = 1;
+  config.evaluation.every_updates = 0;
+  CHECK_THROWS_WITH(run(config, folder.path.string()), Catch::Contains("nines.jsonl"));
+  std::ofstream(config.warm_start.data) << "{\"prompt\": \"1234>\"}\n{\"prompt\": \"1\"}\n";
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Catch::Contains("nines.jsonl:1: answer: expected a text") &&
+                        Catch::Contains("nines.jsonl:2: "));
+  CHECK(!std::filesystem::exists(folder.path / "grpo" / "sum_digits_1"));
+  {
+    std::ofstream to(config.warm_start.data);  // a wrong answer to every problem
+    for (int i = 1000; i < 1100; ++i)
+      to << nlohmann::json{{"prompt", std::to_string(i) + '>'}, {"answer", "99"}}.dump() << '\n';
+  }
+  const auto summary = run(config, folder.path.string());
+  std::ifstream samples(std::filesystem::path(summary.run_directory) / "samples.jsonl");
+  int groups = 0, nines = 0;
+  for (std::string line; std::getline(samples, line); ++groups)
+    nines += nlohmann::json::parse(line)["worst"]["text"] == "99";
+  CHECK(groups == 4);
+  CHECK(nines == 4);
+}
+
+TEST_CASE("grpo: a file for the warm start gives a task in Python one, too") {
+  grpo_config config;
+  const auto batches = [&](const std::string& task, const std::string& data) {
+    config.warm_start.data = data;
+    return completed(config, find_task(task)).warm_start.batches.value();
+  };
+  CHECK(batches("python:a:b", "") == 0);
+  CHECK(batches("python:a:b", "a.jsonl") == 120);
+  CHECK(batches("sum_digits", "a.jsonl") == 120);
 }
 
 TEST_CASE("grpo: a stop in the warm start ends the run there") {

@@ -57,7 +57,7 @@ TEST_CASE("sft: an update is AdamW's step on the mean cross-entropy of the answe
   options.weight_decay = 0.1;
   sft_learner learner(config(), options, start());
   CHECK(learner.loss_of(examples) == Approx(loss.item<double>()).epsilon(1e-5));
-  const auto report = learner.update(examples);
+  const auto report = learner.update({examples});
   CHECK(norm > 0.5);  // it was clipped
   CHECK(report.loss == Approx(loss.item<double>()).epsilon(1e-5));
   CHECK(report.grad_norm == Approx(norm).epsilon(1e-4));
@@ -79,7 +79,7 @@ TEST_CASE("sft: micro-batches and recomputed layers change loss and gradient by 
     for (const bool twice : {false, true}) {
       sft_learner learner(config(), {.micro_tokens = micro_tokens, .recompute_layers = twice},
                           start());
-      const auto report = learner.update(examples);
+      const auto report = learner.update({examples});
       passes.push_back(report.forward_passes);
       losses.push_back(report.loss);
       norms.push_back(report.grad_norm);
@@ -92,7 +92,7 @@ TEST_CASE("sft: micro-batches and recomputed layers change loss and gradient by 
   }
 }
 
-TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine") {
+TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine or a line") {
   const sft_options constant{.lr = 0.1, .warmup_updates = 4};
   CHECK(learning_rate(constant, 0) == Approx(0.025));
   CHECK(learning_rate(constant, 3) == Approx(0.1));
@@ -107,21 +107,28 @@ TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine") {
   CHECK(learning_rate(cosine, 6) == Approx(0.1 * 0.6));  // halfway
   CHECK(learning_rate(cosine, 10) == Approx(0.02));
   CHECK(learning_rate(cosine, 99) == Approx(0.02));
+  auto linear = cosine;
+  linear.schedule = sft_schedule::linear;
+  CHECK(learning_rate(linear, 2) == Approx(0.1));
+  CHECK(learning_rate(linear, 4) == Approx(0.1 * 0.8));
+  CHECK(learning_rate(linear, 6) == Approx(0.1 * 0.6));
+  CHECK(learning_rate(linear, 10) == Approx(0.02));
+  CHECK(learning_rate(linear, 99) == Approx(0.02));
 }
 
 TEST_CASE("sft: a restored learner goes on bit for bit") {
   const sft_options options{.lr = 1e-3, .warmup_updates = 3};
   sft_learner one(config(), options, start());
-  one.update(examples);
-  one.update({examples[1]});
+  one.update({examples});
+  one.update({{examples[1]}});
   sft_learner other(config(), options, start());
   other.load_parameters(one.parameters());
   other.restore(one.save());
-  CHECK(one.update(examples).learning_rate == other.update(examples).learning_rate);
+  CHECK(one.update({examples}).learning_rate == other.update({examples}).learning_rate);
   CHECK(at::equal(one.parameters(), other.parameters()));
   sft_learner fresh(config(), options, start());
   fresh.load_parameters(one.parameters());
-  fresh.update(examples), one.update(examples);
+  fresh.update({examples}), one.update({examples});
   CHECK(!at::equal(one.parameters(), fresh.parameters()));  // the moments matter
   CHECK_THROWS_AS(other.restore("nonsense"), state_error);
 }
@@ -135,8 +142,8 @@ task<> train_by_role(system& sys) {
   CHECK(at::equal(first.parameters, start()));
 
   auto plain = make();
-  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(examples);
-  CHECK(report.loss == plain.update(examples).loss);
+  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(sft_learner::batch{examples});
+  CHECK(report.loss == plain.update({examples}).loss);
   const auto saved = co_await role.route<&trainer<sft_learner>::save>();
   CHECK(saved == plain.save());
 }
@@ -153,8 +160,8 @@ TEST_CASE("sft: with adapters the weights stay, and the merged model has learned
   sft_learner learner(config(), {.lr = 1e-2}, base, lora, 3);
   CHECK(learner.parameters().numel() == llm::adapter_count(config(), lora));
   CHECK(at::equal(learner.model_parameters(), before));
-  const double first = learner.update(examples).loss;
-  for (int i = 0; i < 20; ++i) learner.update(examples);
+  const double first = learner.update({examples}).loss;
+  for (int i = 0; i < 20; ++i) learner.update({examples});
   CHECK(learner.loss_of(examples) < 0.5 * first);
   CHECK(at::equal(base, before));
   const sft_learner merged(config(), {}, learner.model_parameters());
@@ -167,16 +174,24 @@ TEST_CASE("sft: a step that isn't finite changes nothing, and several in a row e
   sft_options impatient;
   impatient.max_skipped_steps = 2;
   sft_learner learner(config(), impatient, weights);
-  CHECK(learner.update(examples).skipped);
+  CHECK(learner.update({examples}).skipped);
   CHECK(at::equal(learner.parameters().narrow(0, 8, 1000), weights.narrow(0, 8, 1000)));
-  CHECK_THROWS_AS(learner.update(examples), non_finite_training);
+  CHECK_THROWS_AS(learner.update({examples}), non_finite_training);
+}
+
+TEST_CASE("sft: a chosen step size replaces the schedule's, which goes on beside it") {
+  const sft_options options{.lr = 1e-3, .warmup_updates = 4};
+  sft_learner learner(config(), options, start());
+  CHECK(learner.update({examples, 5e-4}).learning_rate == 5e-4);
+  CHECK(learner.update({examples}).learning_rate == Approx(5e-4));
+  CHECK(learner.update({examples}).learning_rate == Approx(7.5e-4));
 }
 
 TEST_CASE("sft: what can't be trained on is refused by name") {
   sft_learner learner(config(), {}, start());
   CHECK_THROWS_WITH(learner.update({}), Contains("expected a batch of examples"));
-  CHECK_THROWS_WITH(learner.update({{{1}, {}}}), Contains("got 1 and 0 tokens"));
-  CHECK_THROWS_WITH(learner.update({{{1}, {2}}, {{1}, {50}}}), Contains("got 50"));
+  CHECK_THROWS_WITH(learner.update({{{{1}, {}}}}), Contains("got 1 and 0 tokens"));
+  CHECK_THROWS_WITH(learner.update({{{{1}, {2}}, {{1}, {50}}}}), Contains("got 50"));
   CHECK_THROWS_WITH(learner.load_parameters(at::zeros({3})), Contains("sft: parameters"));
   CHECK_THROWS_WITH(sft_learner(config(), {.lr = -1.0}, start()), Contains("lr"));
   CHECK_THROWS_WITH(sft_learner(config(), {.schedule = sft_schedule::cosine}, start()),

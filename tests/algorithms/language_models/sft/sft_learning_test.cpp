@@ -67,7 +67,7 @@ TEST_CASE("sft: a tiny model learns to add the digits of two-digit numbers") {
   action_random random(1);
   for (int update = 0; update < options.total_updates; ++update) {
     sft_learner::batch batch;
-    for (int i = 0; i < 32; ++i) batch.push_back(all[random.below(all.size())]);
+    for (int i = 0; i < 32; ++i) batch.examples.push_back(all[random.below(all.size())]);
     learner.update(batch);
   }
   CHECK(greedy_accuracy(start, all) < 0.1);
