@@ -6,8 +6,9 @@ source "$(dirname "$0")/common.sh" "$1"
 kills=${2:-3}
 
 options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is asked for
-  echo --algo "$1" --deterministic --mode "$2" --seed "$3" --metrics-port 0 --json
-  [[ $1 == grpo ]] || echo --steps 6000 env.n_envs=2 evaluation.every_steps=2000 evaluation.episodes=2 evaluation.final_episodes=3
+  echo --algo "$1" --deterministic --seed "$3" --metrics-port 0 --json
+  [[ $1 == sft ]] || echo --mode "$2"
+  [[ $1 == grpo || $1 == sft ]] || echo --steps 6000 env.n_envs=2 evaluation.every_steps=2000 evaluation.episodes=2 evaluation.final_episodes=3
   case $1 in
     ppo)
       echo rollout.n_steps=128 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
@@ -23,6 +24,10 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
         warm_start.batches=2 warm_start.batch_size=8 rollout.prompts=3 rollout.group=3 rollout.max_completion_tokens=4 \
         rollout.workers=5 rollout.max_staleness=2 trainer.minibatches=3 evaluation.every_updates=8 \
         evaluation.problems=2 evaluation.final_problems=2 checkpoint.every_updates=2
+      ;;
+    sft)  # an epoch is five updates
+      echo --steps 24 task.data=numbers.jsonl trainer.batch_size=4 model.layers=2 model.hidden_size=32 \
+        evaluation.every_updates=8 checkpoint.every_updates=2
       ;;
   esac
 }
@@ -70,7 +75,11 @@ while True:
 PYTHON
 }
 
-for what in "ppo sync" "ppo async" "dqn sync" "dqn async" "grpo sync" "grpo async"; do
+for number in {1..20}; do
+  echo "{\"prompt\": \"$number\", \"answer\": \"$((number + 1))\"}"
+done >numbers.jsonl
+
+for what in "ppo sync" "ppo async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
   read -r algo mode <<<"$what"
   rm -rf first second other
   # shellcheck disable=SC2046  # one word an option
