@@ -67,10 +67,10 @@ TEST_CASE("sft setup: lines are held out by the seed, and trained on nowhere") {
   CHECK(made.held_out.size() == 10);
   CHECK(made.training.size() == 30);
   CHECK(are_apart(made));
-  CHECK(read_sft_setup(config).held_out == made.held_out);
+  CHECK((read_sft_setup(config).held_out == made.held_out));
   config.seed = 2;
   const auto other = read_sft_setup(config);
-  CHECK(other.held_out != made.held_out);
+  CHECK((other.held_out != made.held_out));
   CHECK(are_apart(other));
   config.task.held_out = 0.999;  // something is left to train on
   CHECK(read_sft_setup(config).training.size() == 1);
@@ -131,7 +131,7 @@ TEST_CASE("sft setup: a file of its own is for evaluation, with other keys and a
   CHECK_THROWS_WITH(read_sft_setup(config), Contains("/task/held_out: expected 0"));
   config.task.held_out = 0.0;
   CHECK(judges_training(config));
-  CHECK(read_sft_setup(config).judged(0) == made.training);
+  CHECK((read_sft_setup(config).judged(0) == made.training));
 }
 
 std::string refusal_of(const sft_config& config) {
