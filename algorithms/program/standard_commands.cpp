@@ -46,9 +46,10 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
         ->type_name("TASK");
     add_code_permission(options, to.allow_unsandboxed_code);
   }
-  options.add_option("-n,--steps", to.total_steps,
-                     std::string("The least number of environment steps to train for.") +
-                         (words.has_tasks ? " For language models it is the number of updates." : ""));
+  options.add_option(
+      "-n,--steps", to.total_steps,
+      std::string("The least number of environment steps to train for.") +
+          (words.has_tasks ? " For language models it is the number of updates." : ""));
   options.add_option("--seed", to.seed, "The seed of all random numbers.");
   options
       .add_option("--mode", to.mode, "The composition of generation and training: sync or async.")

@@ -46,9 +46,9 @@ struct named_algorithm {
   /// The tasks that it teaches language models. Empty for an algorithm that learns on an
   /// environment.
   std::vector<named_task> tasks = {};
-  /// Evaluates the model in a run's folder on so many held-out problems or examples; 0 means as many
-  /// as the run's own evaluation at the end. Only an algorithm for language models sets it. Throws
-  /// config_error, and an error if the model can't be read.
+  /// Evaluates the model in a run's folder on so many held-out problems or examples; 0 means as
+  /// many as the run's own evaluation at the end. Only an algorithm for language models sets it.
+  /// Throws config_error, and an error if the model can't be read.
   std::function<model_evaluation(const nlohmann::json& document, const run_permissions& may,
                                  const std::filesystem::path& model, std::size_t problems)>
       evaluate = nullptr;

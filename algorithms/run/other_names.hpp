@@ -17,7 +17,8 @@ struct other_name {
 };
 
 /// The options of Stable-Baselines3's A2C, PPO, DQN, SAC, TD3 and DDPG, of their policies, and of
-/// TRL's GRPOConfig, except those that have the same name here, and the usual ones of its SFTConfig.
+/// TRL's GRPOConfig, except those that have the same name here, and the usual ones of its
+/// SFTConfig.
 const std::vector<other_name>& other_names();
 
 /// Returns the table's row of an option of the algorithm "ppo", ...; null if there is none.

@@ -1,5 +1,5 @@
-// The program behind the `troupe` command. It has the commands of every program, GRPO and supervised
-// fine-tuning for language models, and `troupe certs`.
+// The program behind the `troupe` command. It has the commands of every program, GRPO and
+// supervised fine-tuning for language models, and `troupe certs`.
 
 #include <cstdio>
 #include <cstdlib>

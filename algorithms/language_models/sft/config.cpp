@@ -214,7 +214,8 @@ void describe(options_schema<sft_trainer_section>& s) {
       .also_known_as({"learning_rate"})
       .above(0)
       .help(
-          "AdamW's step size after the warm-up. null means 1e-3 for the small model, 2e-5 for other "
+          "AdamW's step size after the warm-up. null means 1e-3 for the small model, 2e-5 for "
+          "other "
           "ones, and 2e-4 for their adapters.");
   describe_learning(s);
   s.field("lora", &sft_trainer_section::lora).help("Low-rank adapters.");

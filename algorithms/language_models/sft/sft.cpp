@@ -59,20 +59,19 @@ task<> sft::serve_trainer(const checkpoint* from) {
   if (network_.adapters) {
     network_.base = starting_weights(config_, setup_->get().model);
   } else {
-    start = from ? weights_of(*from).parameters
-                 : starting_weights(config_, setup_->get().model);
+    start = from ? weights_of(*from).parameters : starting_weights(config_, setup_->get().model);
   }
   std::function<sft_learner()> make = [network = network_, start, seed] {
-    return network.adapters ? sft_learner(network.config, network.options, network.base,
-                                          *network.adapters, seed)
-                            : sft_learner(network.config, network.options, start);
+    return network.adapters
+               ? sft_learner(network.config, network.options, network.base, *network.adapters, seed)
+               : sft_learner(network.config, network.options, start);
   };
-  serve_options learning{.name = "trainer",
-                         .placement = placement::thread,
-                         .deadline = long_call,
-                         .idempotent = {endpoint<&sft_trainer::publish>,
-                                        endpoint<&sft_trainer::save>,
-                                        endpoint<&sft_trainer::restore>}};
+  serve_options learning{
+      .name = "trainer",
+      .placement = placement::thread,
+      .deadline = long_call,
+      .idempotent = {endpoint<&sft_trainer::publish>, endpoint<&sft_trainer::save>,
+                     endpoint<&sft_trainer::restore>}};
   trainer_ = co_await in.serve<sft_trainer>(std::move(learning), std::move(make), in.store);
   if (from) co_await trainer_.route<&sft_trainer::restore>(file_of(*from, "trainer.bin"));
 }
@@ -89,9 +88,9 @@ task<> sft::serve_data(const checkpoint* from) {
   serve_options queueing{
       .name = "replay", .deadline = long_call, .idempotent = replay_endpoints<sft_batch>()};
   // A trainer that restarts may come back with the version before.
-  roles.replay = co_await in.serve<sft_queue>(
-      std::move(queueing), replay_options{.max_staleness = 1},
-      std::make_shared<sft_queue::storage>());
+  roles.replay =
+      co_await in.serve<sft_queue>(std::move(queueing), replay_options{.max_staleness = 1},
+                                   std::make_shared<sft_queue::storage>());
   if (from) {
     auto held = state_in<replay_state<sft_batch>>(*from, "replay.bin");
     co_await roles.replay.route<&sft_queue::restore>(std::move(held));
@@ -201,8 +200,8 @@ namespace {
 /// The name by which checkpoints recognise the network.
 std::string name_of_model(const sft_config& config) {
   const auto& m = config.model;
-  const auto name = m.path.empty() ? fmt::format("bytes, {} layers of {}", m.layers, m.hidden_size)
-                                   : m.path;
+  const auto name =
+      m.path.empty() ? fmt::format("bytes, {} layers of {}", m.layers, m.hidden_size) : m.path;
   const auto& lora = config.trainer.lora;
   if (lora.rank == 0) return name;
   return fmt::format("{} with adapters {}", name, to_json(lora).dump());

@@ -24,7 +24,8 @@ evaluation evaluate_model(sft_config config, const std::filesystem::path& model,
   const auto judged = setup.get().judged(examples);
   config = completed(std::move(config), setup);
   const sft_evaluator evaluator({.config = setup.get().model.config, .options = config.learner()});
-  const auto losses = evaluator.losses({0, starting_weights(config, setup.get().model), {}}, judged);
+  const auto losses =
+      evaluator.losses({0, starting_weights(config, setup.get().model), {}}, judged);
   return score_of_losses(judged, losses, 0);
 }
 

@@ -39,9 +39,8 @@ sft_example checked(sft_example made, const sft_encoding& encoding) {
   if (made.prompt.empty())
     throw std::invalid_argument("prompt: expected one token or more, got none");
   if (made.tokens() > encoding.max_tokens)
-    throw example_too_long(
-        fmt::format("expected at most {} tokens of prompt and answer, got {}", encoding.max_tokens,
-                    made.tokens()));
+    throw example_too_long(fmt::format("expected at most {} tokens of prompt and answer, got {}",
+                                       encoding.max_tokens, made.tokens()));
   return made;
 }
 
@@ -101,7 +100,8 @@ namespace {
 /// The first messages, one a line, and the number of further ones.
 std::string listed(const std::vector<std::string>& messages) {
   const auto shown = std::min(messages.size(), refused_lines_max);
-  auto text = fmt::format("{}", fmt::join(messages.begin(), messages.begin() + std::ptrdiff_t(shown), "\n"));
+  auto text = fmt::format(
+      "{}", fmt::join(messages.begin(), messages.begin() + std::ptrdiff_t(shown), "\n"));
   if (shown < messages.size()) text += fmt::format("\nand {} more", messages.size() - shown);
   return text;
 }

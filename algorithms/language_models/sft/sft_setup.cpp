@@ -108,8 +108,8 @@ void divide(const lines& all, double share, std::uint64_t seed, sft_setup& into)
 void tell_repeated(const lines& trained, const lines& held_out, const std::string& path) {
   std::map<std::vector<llm::token_id>, bool> known;
   for (const auto& line : trained) known[key_of(line)] = true;
-  const auto repeated =
-      std::ranges::count_if(held_out, [&](const auto& line) { return known.contains(key_of(line)); });
+  const auto repeated = std::ranges::count_if(
+      held_out, [&](const auto& line) { return known.contains(key_of(line)); });
   if (repeated > 0)
     log::warn("lines for evaluation are trained on, too",
               {{"file", path}, {"lines", repeated}, {"of", held_out.size()}});
@@ -144,8 +144,7 @@ sft_setup read_sft_setup(const sft_config& config) {
   sft_setup made{.model = language_model_of(config.model), .training = {}, .held_out = {}};
   const auto encoding = encoding_of(config, made.model);
   const auto all = read_lines("/task/data", task.data, config, encoding);
-  const double share =
-      task.held_out_data.empty() ? task.held_out.value_or(held_out_share) : 0.0;
+  const double share = task.held_out_data.empty() ? task.held_out.value_or(held_out_share) : 0.0;
   if (share > 0) {
     divide(all, share, config.seed, made);
   } else {
@@ -193,8 +192,7 @@ sft_config completed(sft_config config, shared_sft_setup& setup) {
 }
 
 at::Tensor starting_weights(const sft_config& config, const language_model& model) {
-  return llm::flatten_weights(model.config,
-                              first_weights(config.model, model.config, config.seed));
+  return llm::flatten_weights(model.config, first_weights(config.model, model.config, config.seed));
 }
 
 }  // namespace troupe

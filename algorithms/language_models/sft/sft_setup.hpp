@@ -26,9 +26,9 @@ struct sft_setup {
 /// True if no example is held out, so that evaluations take those that are trained on.
 bool judges_training(const sft_config& config);
 
-/// Reads the model without its weights, and the examples. The held-out lines depend on the data and the seed
-/// alone. Throws config_error, jsonl_error that names the lines that can't be learned from, and
-/// llm_file_error.
+/// Reads the model without its weights, and the examples. The held-out lines depend on the data and
+/// the seed alone. Throws config_error, jsonl_error that names the lines that can't be learned
+/// from, and llm_file_error.
 sft_setup read_sft_setup(const sft_config& config);
 
 /// The number of updates in a pass over so many examples.

@@ -142,7 +142,8 @@ task<> train_by_role(system& sys) {
   CHECK(at::equal(first.parameters, start()));
 
   auto plain = make();
-  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(sft_learner::batch{examples});
+  const auto report =
+      co_await role.route<&trainer<sft_learner>::train_step>(sft_learner::batch{examples});
   CHECK(report.loss == plain.update({examples}).loss);
   const auto saved = co_await role.route<&trainer<sft_learner>::save>();
   CHECK(saved == plain.save());

@@ -177,8 +177,7 @@ void check_resumed(const stage& on, const sft_config& config) {
   for (const int updates : {2, 3, 5}) {  // where there is a checkpoint, and after it
     CAPTURE(updates);
     const auto what = algorithm_with(config);
-    const auto stopped =
-        train(what, {.root = on.path().string()}, testing::stop_after(updates));
+    const auto stopped = train(what, {.root = on.path().string()}, testing::stop_after(updates));
     REQUIRE(!stopped.summary);
     metrics_registry metrics;
     auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
@@ -213,14 +212,13 @@ TEST_CASE("sft run: a checkpoint of another adapter or other data is refused") {
   auto config = on.config();
   config.checkpoint.every_updates = 2;
   config.trainer.lora.rank = 2;
-  const auto stopped = train(algorithm_with(config), {.root = on.path().string()},
-                             testing::stop_after(3));
+  const auto stopped =
+      train(algorithm_with(config), {.root = on.path().string()}, testing::stop_after(3));
   metrics_registry metrics;
   auto other = config;
   other.trainer.lora.rank = 3;
-  CHECK_THROWS_AS(
-      newest_checkpoint(stopped.run_directory, algorithm_with(other).settings, metrics),
-      checkpoint_mismatch);
+  CHECK_THROWS_AS(newest_checkpoint(stopped.run_directory, algorithm_with(other).settings, metrics),
+                  checkpoint_mismatch);
   std::ofstream(config.task.data, std::ios::app) << R"({"prompt": "y", "answer": "z"})" << '\n';
   const auto what = algorithm_with(config);
   auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
@@ -234,8 +232,8 @@ TEST_CASE("sft run: a run on threads, with faults, and one that is stopped") {
   auto config = on.config();
   config.deterministic = false;
   CHECK(on.run(config).steps == 6);
-  const auto stopped = train(algorithm_with(config), {.root = on.path().string()},
-                             testing::stop_after(2));
+  const auto stopped =
+      train(algorithm_with(config), {.root = on.path().string()}, testing::stop_after(2));
   CHECK(!stopped.summary);
   CHECK(stopped.steps == 2);
   CHECK(std::filesystem::exists(std::filesystem::path(stopped.run_directory) / "last_model"));
