@@ -541,7 +541,8 @@ void describe(options_schema<grpo_world_section>& s) {
 void describe(options_schema<grpo_warm_start_section>& s) {
   s.field("data", &grpo_warm_start_section::data)
       .help(
-          "A file of examples in JSON Lines, {\"prompt\": TEXT, \"answer\": TEXT} or {\"messages\": "
+          "A file of examples in JSON Lines, {\"prompt\": TEXT, \"answer\": TEXT} or "
+          "{\"messages\": "
           "[{\"role\": R, \"content\": TEXT}, ...]} a line, for the supervised steps. Empty means "
           "right answers to the training problems, or legal moves in games.");
   s.field("batches", &grpo_warm_start_section::batches)

@@ -18,8 +18,7 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   const bool letters = config.model.is_letters();
   // The items of a generator and the lines of a file need not have right answers, which a warm
   // start shows.
-  const bool shows =
-      !config.warm_start.data.empty() || (!task.is_generated() && !task.is_data());
+  const bool shows = !config.warm_start.data.empty() || (!task.is_generated() && !task.is_data());
   fill(config.warm_start.batches, !shows ? 0 : letters ? 120 : 40);
   fill(config.warm_start.keep_moments, true);
   fill(config.rollout.prompts, letters ? 256 : 64);

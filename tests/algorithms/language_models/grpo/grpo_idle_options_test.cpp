@@ -96,12 +96,11 @@ TEST_CASE("grpo_idle_options: sections that a run has no use for are told") {
   config.code.coders = 5;
   config.world.replicas = 7;
   config.checkpoint.keep = 9;
-  CHECK(idle_of(config) == names{"rollout.workers=3", "rollout.max_staleness=2",
-                                 "evaluation.stop_at=0.9", "evaluation.problems=50",
-                                 "warm_start.data=\"a.jsonl\"", "warm_start.batch_size=8",
-                                 "warm_start.lr=0.01",
-                                 "warm_start.keep_moments=false", "task.shots=2", "code.coders=5",
-                                 "world.replicas=7", "checkpoint.keep=9"});
+  CHECK(idle_of(config) ==
+        names{"rollout.workers=3", "rollout.max_staleness=2", "evaluation.stop_at=0.9",
+              "evaluation.problems=50", "warm_start.data=\"a.jsonl\"", "warm_start.batch_size=8",
+              "warm_start.lr=0.01", "warm_start.keep_moments=false", "task.shots=2",
+              "code.coders=5", "world.replicas=7", "checkpoint.keep=9"});
   config.mode = training_mode::async;
   config.evaluation.every_updates = 10;
   config.warm_start.batches.reset();

@@ -196,10 +196,8 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
 TEST_CASE("grpo: the warm start is on the examples of a file, if there is one") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync);
-  config.warm_start = {.data = (folder.path / "nines.jsonl").string(),
-                       .batches = 60,
-                       .batch_size = 16,
-                       .lr = 3e-3};
+  config.warm_start = {
+      .data = (folder.path / "nines.jsonl").string(), .batches = 60, .batch_size = 16, .lr = 3e-3};
   config.rollout.temperature = 0.01;  // nearly always the likeliest answer
   config.total_steps = 1;
   config.evaluation.every_updates = 0;
