@@ -23,6 +23,9 @@ _OWNERS = {
     "score": ("functions", "Functions"),
     "open_items": ("functions", "Functions"),
     "next_items": ("functions", "Functions"),
+    "make_text": ("texts", "Texts"),
+    "reset_text": ("texts", "Texts"),
+    "step_text": ("texts", "Texts"),
 }
 
 

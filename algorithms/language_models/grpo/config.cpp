@@ -84,6 +84,13 @@ python_reward_options grpo_config::python_rewards() const {
   return options;
 }
 
+python_text_options grpo_config::python_world() const {
+  return {.world = task.world,
+          .options = task.world_options.text,
+          .timeout = python.world_timeout,
+          .python = options_of(python)};
+}
+
 python_dataset_options grpo_config::python_items(const std::string& generator) const {
   return {.function = generator,
           .seed = seed,
@@ -442,7 +449,7 @@ void describe(options_schema<grpo_task_section>& s) {
 
 void describe(options_schema<grpo_python_section>& s) {
   describe_python(s, "interpreter", &grpo_python_section::interpreter,
-                  &grpo_python_section::memory_limit_mb, "rewards and tasks");
+                  &grpo_python_section::memory_limit_mb, "rewards, tasks and worlds");
   s.field("workers", &grpo_python_section::workers)
       .at_least(1)
       .at_most(1024)
@@ -457,6 +464,8 @@ void describe(options_schema<grpo_python_section>& s) {
           "ended.");
   describe_timeout(s, "prompt_timeout", &grpo_python_section::prompt_timeout)
       .help("How long the next item of a task in Python may take before its process is ended.");
+  describe_timeout(s, "world_timeout", &grpo_python_section::world_timeout)
+      .help("How long a reset or a step of a world in Python may take before its process is ended.");
 }
 
 void describe(options_schema<grpo_code_section>& s) {
@@ -518,7 +527,9 @@ void describe(options_schema<grpo_world_section>& s) {
       .renamed_from("worlds")
       .at_least(1)
       .at_most(16384)
-      .help("The number of episodes that are played at the same time.");
+      .help(
+          "The number of episodes that are played at the same time. null means 64, and 8 for worlds "
+          "in Python, each of which is a process.");
   s.field("turns", &grpo_world_section::turns)
       .at_least(1)
       .at_most(1000)

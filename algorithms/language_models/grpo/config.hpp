@@ -11,6 +11,7 @@
 #include "actors/llm/tasks/problem.hpp"
 #include "actors/python/python_dataset.hpp"
 #include "actors/python/python_reward.hpp"
+#include "actors/text/python_text_environment.hpp"
 #include "algorithms/language_models/config.hpp"
 #include "algorithms/language_models/model/model_section.hpp"
 #include "algorithms/learner/annealing.hpp"
@@ -124,6 +125,7 @@ struct grpo_python_section {
   double start_timeout = 120;
   double reward_timeout = 60;
   double prompt_timeout = 60;
+  double world_timeout = 60;
   std::int64_t memory_limit_mb = 0;
 };
 
@@ -154,7 +156,7 @@ enum class refusal_rule {
 /// The text worlds, in tasks that are played.
 struct grpo_world_section {
   std::vector<std::string> urls = {};
-  int replicas = 64;
+  std::optional<int> replicas = {};
   std::optional<int> turns = {};
   refusal_rule malformed = refusal_rule::automatic;
   std::optional<double> malformed_reward = {};
@@ -236,6 +238,8 @@ struct grpo_config {
 
   /// The rewards of `task` in Python. It has no functions if there are none.
   python_reward_options python_rewards() const;
+  /// The world of `task` in Python.
+  python_text_options python_world() const;
   /// The items of a generator in Python, such as "my_tasks:problems".
   python_dataset_options python_items(const std::string& generator) const;
 };

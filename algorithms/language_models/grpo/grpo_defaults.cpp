@@ -56,7 +56,9 @@ void fill_for_task(grpo_config& config, const grpo_task& task) {
   section.problems = {counts.size, counts.training, counts.held_out};
   for (auto* file : {&section.data, &section.held_out_data})
     if (!file->empty()) *file = std::filesystem::absolute(*file).string();
-  if (task.is_played()) fill(config.world.turns, task.turns());
+  if (!task.is_played()) return;
+  fill(config.world.turns, task.turns());
+  fill(config.world.replicas, task.world() && task.world()->blocks ? 8 : 64);
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ grpo_config completed(grpo_config config, std::vector<grpo_part>& parts) {
   }
   if (config.tasks.empty()) {
     config.task = parts.front().config.task;
-    config.world.turns = parts.front().config.world.turns;
+    config.world = parts.front().config.world;
   }
   return config;
 }

@@ -16,6 +16,7 @@ std::vector<idle_rule> rules_for(const grpo_config& c, const grpo_task& task) {
   const auto& o = c.trainer;
   const auto term = o.loss_term();
   const auto kind = o.correction_used();
+  const bool world_in_python = task.world() && task.world()->blocks;
   const bool rewards_in_python = !c.python_rewards().functions.empty();
   return {
       {term != policy_term::clip,
@@ -67,7 +68,8 @@ std::vector<idle_rule> rules_for(const grpo_config& c, const grpo_task& task) {
         "code.last_user"}},
       {!rewards_in_python, "no reward is in Python", {"python.workers", "python.reward_timeout"}},
       {!task.is_generated(), "the task is not in Python", {"python.prompt_timeout"}},
-      {!rewards_in_python && !task.is_generated(),
+      {!world_in_python, "no world is in Python", {"python.world_timeout"}},
+      {!rewards_in_python && !task.is_generated() && !world_in_python,
        "neither the reward nor the task is in Python",
        {"python.interpreter", "python.start_timeout", "python.memory_limit_mb"}},
       {task.is_generated(), "a generator in Python gives the problems", {"task.problems.size"}},

@@ -95,10 +95,16 @@ grpo_task world_task_of(const grpo_task_section& section) {
     return text_environment_spec{.name = section.label(),
                                  .what = "a world on OpenEnv servers",
                                  .not_deterministic = "a server plays it"};
+  if (names_python_text(name))
+    return text_environment_spec{.name = section.label(),
+                                 .what = "a world in Python",
+                                 .blocks = true,
+                                 .not_deterministic = "it runs in Python"};
   auto known = text_environment_names();
   for (const auto& game : openenv::text_games()) known.push_back(game.name);
   throw config_error("/task/world", unknown_name_message("world", name, known) +
-                                        ". Worlds on OpenEnv servers are openenv:URL");
+                                        ". Worlds on OpenEnv servers are openenv:URL, and those in "
+                                        "Python module:Class or skyrl:ID");
 }
 
 }  // namespace
@@ -189,8 +195,10 @@ text_environment_spec world_of(const grpo_part& part, metrics_registry* metrics)
   }
   auto world = *part.task.world();
   const auto& section = part.config.task;
-  if (!world.make)
-    world.make = openenv::worlds_of(section.world, section.world_options.text, metrics);
+  if (world.make) return world;
+  world.make = openenv::names_servers(section.world)
+                   ? openenv::worlds_of(section.world, section.world_options.text, metrics)
+                   : python_text_environments(part.config.python_world());
   return world;
 }
 
@@ -215,7 +223,11 @@ llm::problem_set hands_of(const std::function<std::vector<dialogue_turn>(action_
 llm::problem_set items_of(const grpo_task_section& section, const llm::problem_counts& counts,
                           std::uint64_t seed) {
   const auto items = data_of(section.data, "/task/data", section);
-  if (section.held_out_data.empty()) return divided(items->problems, counts.held_out, seed);
+  if (section.held_out_data.empty()) {
+    auto all = items->problems;
+    for (auto& each : all) each.question = each.columns;  // lines may share their prompt
+    return divided(std::move(all), counts.held_out, seed);
+  }
   return {items->problems, data_of(section.held_out_data, "/task/held_out_data", section)->problems};
 }
 
@@ -421,7 +433,12 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
   if (config.warm_start.shows_data()) warm_start_examples(config, format);
-  if (task.is_played()) return;
+  if (task.is_played()) {
+    // A world in Python is imported, and the options of one on servers are read.
+    const auto world = world_of({task, config}, nullptr);
+    if (task.world()) world.make();
+    return;
+  }
   const auto rewards = rewards_of({task, config});
   auto python = config.python_rewards();
   if (!rewards.empty() || python.functions.empty()) const answer_judge judge(rewards);

@@ -324,7 +324,7 @@ task<> grpo::serve_worlds(std::size_t which) {
                                                   : w.malformed == refusal_rule::end};
   refusing.refusal_reward = w.malformed_reward.value_or(refusing.refusal_ends ? -1.1 : 0.0);
   serve_options playing{.name = name_for("worlds", which),
-                        .replicas = static_cast<std::size_t>(w.replicas),
+                        .replicas = static_cast<std::size_t>(*w.replicas),
                         .placement = world.blocks ? placement::thread : placement::shared,
                         .deadline = answer_deadline(config_)};
   auto& made = roles.tasks[which];

@@ -11,7 +11,9 @@
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/openenv/client/provider.hpp"
 #include "actors/openenv/client/world.hpp"
+#include "actors/openenv/text/served_world.hpp"
 #include "actors/openenv/text/text_view.hpp"
+#include "actors/text/text_world.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/test.hpp"
@@ -218,10 +220,11 @@ task<> play_in_words(service<text_world> worlds) {
   const auto table = co_await worlds.session(alone);
   std::map<double, int> ends;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    auto now = co_await table.route<&text_world::begin>(seed);
+    auto now = co_await table.route<&text_world::reset>(text_reset{.seed = seed});
     while (!now.ended) {
-      now = co_await table.route<&text_world::say>(first_move(now.shown.words));
-      REQUIRE_FALSE(now.illegal);
+      auto move = first_move(now.shown.words);
+      now = co_await table.route<&text_world::step>(std::move(move));
+      REQUIRE(now.refused.empty());
     }
     ++ends[now.reward];
   }
@@ -235,8 +238,10 @@ TEST_CASE("openenv real servers: games in words, to their ends", "[.worlds]") {
     CAPTURE(name);
     troupe::system sys;
     const auto servers = sys.run(from_process(server_of("openspiel_server.py", {"--game", name})));
+    // The first observation tells what is played.
+    std::string world = "openenv:" + servers.urls().front();
     const auto worlds = sys.run(sys.serve<text_world>(
-        {.name = "worlds"}, find_text_game(name)->view, worlds_on({.urls = servers.urls()}), -1.1));
+        {.name = "worlds"}, worlds_of(world, "{}", nullptr), text_world_options{}));
     sys.run(play_in_words(worlds));
   }
 }

@@ -1,5 +1,6 @@
 // Runs on datasets, on text worlds, and on both at once.
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -220,6 +221,37 @@ TEST_CASE("grpo on worlds: a program's own text world is trained on and evaluate
       CHECK((sample[which]["reward"] == 2.0 || sample[which]["reward"] == -0.5 ||
              sample[which]["reward"] == 0.0));
   }
+}
+
+TEST_CASE("grpo on worlds: a text world in Python is trained on, with the lines of a file") {
+  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  const temporary_folder folder;
+  std::ofstream lines(folder.path / "letters.jsonl");
+  for (const char letter : std::string("bcdefghijk"))
+    lines << json{{"prompt", "x"}, {"letter", std::string(1, letter)}}.dump() << '\n';
+  lines.close();
+  auto config = small_run("");
+  config.task = {.data = (folder.path / "letters.jsonl").string(),
+                 .world = "text_worlds:SaysA",
+                 .world_options = {R"({"turns": 2})"},
+                 .problems = {.held_out = 4}};
+  config.python.interpreter = "/usr/bin/python3";
+  config.world.replicas = 2;
+  config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 2, .stop_at = {}};
+  const auto result = run(config, (folder.path / "runs").string());
+  REQUIRE(result.summary);
+  const auto samples = samples_of(result.run_directory);
+  REQUIRE(samples.size() == 8);
+  for (const auto& sample : samples) {
+    const auto question = sample["question"].get<std::string>();
+    CHECK_THAT(question, Catch::StartsWith("say "));
+    CHECK(question[4] != 'a');  // of the file
+  }
+  config.deterministic = true;
+  CHECK_THAT(refusal(config), Contains("/deterministic") && Contains("it runs in Python"));
+  config.deterministic = false;
+  config.task.world = "text_worlds:SaysB";
+  CHECK_THAT(refusal(config), Contains("did you mean"));
 }
 
 TEST_CASE("grpo on several tasks: each is drawn by its share, judged and measured apart") {

@@ -1,0 +1,76 @@
+#include "actors/text/python_text_environment.hpp"
+
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "actors/python/python_environment.hpp"
+#include "actors/python/python_worker.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+class python_text_environment final : public text_environment {
+ public:
+  explicit python_text_environment(python_text_options options) : options_(std::move(options)) {
+    start();
+  }
+
+  task<text_step> reset(const text_reset& with) override {
+    if (!worker_->is_running()) start();
+    // Generators in Python take such a seed.
+    const auto told = worker_->call({{"do", "reset_text"},
+                                     {"seed", with.seed & 0x7fffffff},
+                                     {"item", json::parse(with.item)}},
+                                    options_.timeout, "a reset");
+    co_return read(told);
+  }
+
+  task<text_step> step(std::string reply) override {
+    const auto told =
+        worker_->call({{"do", "step_text"}, {"reply", reply}}, options_.timeout, "a step");
+    auto now = read(told);
+    const auto& reward = told.at("reward");
+    now.reward =
+        reward.is_null() ? std::numeric_limits<double>::quiet_NaN() : reward.get<double>();
+    now.ended = told.at("ended").get<bool>();
+    now.refused = told.at("refused").get<std::string>();
+    now.info = told.at("info").get<std::map<std::string, double>>();
+    co_return now;
+  }
+
+ private:
+  void start() {
+    worker_ = std::make_unique<python_worker>(options_.python, options_.world);
+    worker_->call(
+        {{"do", "make_text"}, {"name", options_.world}, {"options", json::parse(options_.options)}},
+        options_.python.start_timeout, "making the world");
+  }
+
+  static text_step read(const json& told) {
+    return {.system = told.at("system").get<std::string>(),
+            .shown = {.words = told.at("shown").get<std::string>()}};
+  }
+
+  python_text_options options_;
+  std::unique_ptr<python_worker> worker_;
+};
+
+}  // namespace
+
+bool names_python_text(std::string_view world) {
+  return world.starts_with("skyrl:") ||
+         (names_python(world) && !world.starts_with("gymnasium:") &&
+          !world.starts_with("openenv:"));
+}
+
+text_environment_maker python_text_environments(python_text_options options) {
+  return [options = std::move(options)] {
+    return std::make_unique<python_text_environment>(options);
+  };
+}
+
+}  // namespace troupe
