@@ -121,7 +121,7 @@ std::vector<std::string> number_levels(std::vector<problem>& problems,
   if (are_numbers && names.empty()) {
     std::set<double> all;
     for (const auto& value : values) all.insert(value.get<double>());
-    for (const double each : all) names.push_back(json(each).dump());
+    for (const double each : all) names.push_back(fmt::format("{}", each));
     for (std::size_t i = 0; i < problems.size(); ++i)
       problems[i].level = static_cast<std::uint64_t>(
           std::distance(all.begin(), all.find(values[i].get<double>())));
