@@ -82,7 +82,7 @@ task<evaluation> grpo::evaluate_all(const prompt_sources& sources, weights of, s
     if (!in.records) continue;
     const auto prefix = parts_.size() == 1 ? "" : parts_[i].task.name() + "/";
     if (played) co_await record_evaluation(prefix + "win_rate", right);
-    if (parts_.size() > 1) co_await record_evaluation(prefix + "mean", score);
+    if (parts_.size() > 1) co_await record_evaluation(prefix + "mean_reward", score);
   }
   co_return summarise(scores, of.version);
 }

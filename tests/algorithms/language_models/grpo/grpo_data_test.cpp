@@ -282,7 +282,7 @@ TEST_CASE("grpo on several tasks: each is drawn by its share, judged and measure
   const auto progress = read_text(std::filesystem::path(result.run_directory) / "progress.csv");
   for (const auto* column :
        {"tasks/sums/reward_mean", "tasks/more/right_mean", "tasks/wants_an_a/prompts",
-        "rewards/sums/exact/mean", "rewards/more/length:2/mean", "eval/sums/mean",
+        "rewards/sums/exact/mean", "rewards/more/length:2/mean", "eval/sums/mean_reward",
         "eval/wants_an_a/win_rate"})
     CHECK_THAT(progress, Contains(column));
   const auto model = std::filesystem::path(result.run_directory) / "last_model";
