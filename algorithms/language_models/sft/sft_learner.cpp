@@ -59,10 +59,9 @@ sft_report sft_learner::update(const batch& given) {
     ++report.forward_passes;
   }
   const bool finite = std::isfinite(report.loss);
-  report.grad_norm =
-      finite ? optimizer_.step(floats(parameters()), floats(model_.gradient()),
-                               report.learning_rate)
-             : report.loss;
+  report.grad_norm = finite ? optimizer_.step(floats(parameters()), floats(model_.gradient()),
+                                              report.learning_rate)
+                            : report.loss;
   report.skipped = !std::isfinite(report.grad_norm);
   if (report.skipped) {
     skips_.skipped(finite ? "gradient's norm" : "loss", report.grad_norm);
