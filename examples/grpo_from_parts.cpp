@@ -78,7 +78,7 @@ troupe::task<double> right_answers(roles r, int count) {
   co_await r.held_out.route<&troupe::prompt_source::rewind>(std::uint64_t{2});
   r.prompts = r.held_out;
   r.group = 1;
-  r.temperature = 0;
+  r.sampling.temperature = 0;
   double right = 0;
   for (int i = 0; i < count; ++i) {
     const auto asked = co_await generate(r);

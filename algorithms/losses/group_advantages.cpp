@@ -59,22 +59,21 @@ double advantage(advantage_kind kind, double reward, const moments& group, doubl
 
 double reward_std(const group_rewards& rewards) { return moments_of(rewards).std(); }
 
-group_advantages advantages_of(const std::vector<group_rewards>& rewards, advantage_kind kind,
-                               double eps) {
+std::vector<std::vector<double>> advantages_of(const std::vector<group_rewards>& rewards,
+                                               advantage_kind kind, double eps) {
   group_rewards all;
   for (const auto& group : rewards) all.insert(all.end(), group.begin(), group.end());
   const double batch_std = moments_of(all).std();
 
-  group_advantages found;
+  std::vector<std::vector<double>> found;
   for (const auto& group : rewards) {
     const auto m = moments_of(group);
     const bool flat = m.constant || m.count < 2;
     const bool none = flat && kind != advantage_kind::reward;  // else rounding would leave a rest
-    auto& row = found.advantages.emplace_back();
+    auto& row = found.emplace_back();
     for (const auto& r : group) {
       row.push_back(none || !r ? 0.0 : advantage(kind, *r, m, batch_std, eps));
     }
-    found.zero_variance.push_back(flat);
   }
   return found;
 }

@@ -22,20 +22,14 @@ enum class advantage_kind {
 /// not count in mean and deviation, and its advantage is 0.
 using group_rewards = std::vector<std::optional<double>>;
 
-struct group_advantages {
-  std::vector<std::vector<double>> advantages;  ///< One advantage for each reward.
-  /// For each group, true if all its rewards are equal or there are fewer than two, so that there
-  /// is nothing to learn from it. Its advantages are then exactly 0, except with kind `reward`.
-  std::vector<bool> zero_variance;
-};
-
 /// The standard deviation (with n - 1) of the rewards that exist; 0 if there are fewer than two.
 double reward_std(const group_rewards& rewards);
 
-/// Computes the advantages of several groups. `eps` has the default of TRL and torchforge; it
-/// matters if rewards are nearly constant. Throws std::invalid_argument for a reward that is not
-/// finite.
-group_advantages advantages_of(const std::vector<group_rewards>& rewards, advantage_kind kind,
-                               double eps = 1e-4);
+/// Computes the advantages of several groups, one for each reward. `eps` has the default of TRL and
+/// torchforge; it matters if rewards are nearly constant. If all rewards of a group are equal or
+/// there are fewer than two, its advantages are exactly 0, except with kind `reward`. Throws
+/// std::invalid_argument for a reward that is not finite.
+std::vector<std::vector<double>> advantages_of(const std::vector<group_rewards>& rewards,
+                                               advantage_kind kind, double eps = 1e-4);
 
 }  // namespace troupe

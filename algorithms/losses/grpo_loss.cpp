@@ -67,6 +67,8 @@ grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& 
   if (in.proximal.defined()) in.rows.check_tokens("proximal", in.proximal);
   const bool has_kl = options.kl_coef != 0.0;
   if (has_kl) in.rows.check_tokens("reference", in.reference);
+  const bool has_entropy = options.entropy_coef != 0.0;
+  if (has_entropy) in.rows.check_tokens("entropy", in.entropy);
 
   const auto advantage = in.rows.spread(in.advantage.detach());
   const auto proximal = in.proximal.defined() ? in.proximal : in.behaviour;
@@ -82,7 +84,11 @@ grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& 
     kl = kl_estimate(options.kl, in.log_prob, in.reference);
     of_tokens = of_tokens + options.kl_coef * kl;
   }
-  const auto loss = aggregated(of_tokens, in.rows, options.aggregation, whole);
+  auto loss = aggregated(of_tokens, in.rows, options.aggregation, whole);
+  if (has_entropy) {
+    const auto mean = aggregated(in.entropy, in.rows, loss_aggregation::token_mean, whole);
+    loss = loss - options.entropy_coef * mean;
+  }
 
   const at::NoGradGuard no_grad;
   const auto approx_kl = kl_estimate(kl_kind::k3, proximal, in.log_prob).mean();
@@ -97,7 +103,8 @@ grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& 
            .clip_high = clipped.high,
            .weight = corrected.mean,
            .out_of_range = corrected.out_of_range,
-           .kl = has_kl ? kl.mean().item<double>() : 0.0}};
+           .kl = has_kl ? kl.mean().item<double>() : 0.0,
+           .entropy = has_entropy ? in.entropy.mean().item<double>() : 0.0}};
 }
 
 }  // namespace troupe

@@ -8,6 +8,7 @@
 //               current one, to the behaviour
 //   kl          kl_estimates.hpp: the estimate of the KL divergence to the reference
 //   the sum     loss_aggregation.hpp: the losses of tokens become one number
+//   entropy     entropy_coef times the mean entropy over all tokens is subtracted from that number
 
 #include <ATen/core/Tensor.h>
 
@@ -30,6 +31,7 @@ struct grpo_loss_options {
   correction_options correction;
   double kl_coef = 0.0;  ///< Weight of the KL to the reference; 0 means no reference is needed.
   kl_kind kl = kl_kind::k3;
+  double entropy_coef = 0.0;  ///< Weight of the entropy bonus; 0 means no entropy is needed.
   loss_aggregation aggregation = loss_aggregation::token_mean;
 };
 
@@ -55,8 +57,8 @@ struct grpo_preset {
 /// The settings of the variant's paper, without a KL penalty.
 grpo_preset preset_of(grpo_variant variant);
 
-/// The inputs of grpo_loss for T tokens of N answers, all float or all double. The tensors [T] are
-/// log-probabilities of the tokens. Gradient flows only to `log_prob`.
+/// The inputs of grpo_loss for T tokens of N answers, all float or all double. The tensors [T] but
+/// `entropy` are log-probabilities of the tokens. Gradient flows only to `log_prob` and `entropy`.
 struct grpo_loss_inputs {
   token_rows rows;
   at::Tensor log_prob;   ///< [T] under the weights that are trained
@@ -64,6 +66,9 @@ struct grpo_loss_inputs {
   at::Tensor proximal;   ///< [T] under the policy that the ratio refers to; undefined: behaviour
   at::Tensor reference;  ///< [T] under the reference; read only if kl_coef is not 0
   at::Tensor advantage;  ///< [N] the advantage of each answer
+  /// [T] the entropy of the whole distribution of each token, in nats, under the weights that are
+  /// trained; read only if entropy_coef is not 0
+  at::Tensor entropy = {};
 };
 
 /// Metrics over the tokens of one call.
@@ -76,6 +81,7 @@ struct grpo_loss_metrics {
   double weight = 1.0;        ///< The mean of w before it is truncated or masked.
   double out_of_range = 0.0;  ///< The share of tokens whose w was truncated or masked.
   double kl = 0.0;            ///< The mean KL estimate to the reference.
+  double entropy = 0.0;       ///< The mean entropy; 0 if entropy_coef is 0.
 };
 
 struct grpo_loss_result {

@@ -22,15 +22,13 @@ constexpr std::string_view one_process = "the trainer is one process";
 constexpr std::string_view no_loader = "no process loads data: problems are drawn in the program";
 constexpr std::string_view in_float = "weights are float32, and so is what is computed with them";
 constexpr std::string_view no_upload = "nothing is uploaded; all results are in the run directory";
-constexpr std::string_view whole_distribution =
-    "answers are drawn from the whole distribution, whose log-probabilities training uses";
 constexpr std::string_view no_compiler = "no compiler and no other kernels can be chosen";
 constexpr std::string_view own_generator = "Troupe's own generator writes the answers";
 constexpr std::string_view every_row =
     "each update is a row of progress.csv and of TensorBoard's events";
 constexpr std::string_view no_variant = "this variant of the loss is not here";
-constexpr std::string_view no_entropy = "the loss has no entropy bonus";
-constexpr std::string_view first_weights = "the reference is the first weights of the run";
+constexpr std::string_view fixed_entropy =
+    "the weight of the entropy bonus, trainer.entropy_coef, stays as it is";
 constexpr std::string_view evaluated_alike = "evaluations play held-out problems, one answer each";
 constexpr std::string_view no_labels = "there are no labels: answers are judged by a reward";
 constexpr std::string_view best_by_score = "best_model is the one with the best evaluation";
@@ -110,9 +108,9 @@ const std::vector<other_name> rows{
     {"vllm_importance_sampling_cap", trl, "trainer.correction_max"},
     {"off_policy_mask_threshold", trl, "", no_variant},
     {"use_bias_correction_kl", trl, "", "the KL divergence is not weighted"},
-    {"sync_ref_model", trl, "", first_weights},
-    {"ref_model_mixup_alpha", trl, "", first_weights},
-    {"ref_model_sync_steps", trl, "", first_weights},
+    {"sync_ref_model", trl, "trainer.reference_every_updates", "It counts updates; 0 means never."},
+    {"ref_model_mixup_alpha", trl, "trainer.reference_mixup"},
+    {"ref_model_sync_steps", trl, "trainer.reference_every_updates", "It counts updates."},
     {"sapo_temperature_neg", trl, "", no_variant},
     {"sapo_temperature_pos", trl, "", no_variant},
     {"vespo_k_pos", trl, "", no_variant},
@@ -120,12 +118,11 @@ const std::vector<other_name> rows{
     {"vespo_k_neg", trl, "", no_variant},
     {"vespo_lambda_neg", trl, "", no_variant},
     {"top_entropy_quantile", trl, "", no_variant},
-    {"entropy_coef", trl, "", no_entropy},
-    {"use_adaptive_entropy", trl, "", no_entropy},
-    {"entropy_coef_min", trl, "", no_entropy},
-    {"entropy_coef_max", trl, "", no_entropy},
-    {"entropy_coef_delta", trl, "", no_entropy},
-    {"entropy_target", trl, "", no_entropy},
+    {"use_adaptive_entropy", trl, "", fixed_entropy},
+    {"entropy_coef_min", trl, "", fixed_entropy},
+    {"entropy_coef_max", trl, "", fixed_entropy},
+    {"entropy_coef_delta", trl, "", fixed_entropy},
+    {"entropy_target", trl, "", fixed_entropy},
     {"multi_objective_aggregation", trl, "", "a task has one reward"},
     {"router_aux_loss_coef", trl, "", "models have no mixtures of experts"},
     {"label_smoothing_factor", trl, "", no_labels},
@@ -149,11 +146,7 @@ const std::vector<other_name> rows{
     {"shuffle_dataset", trl, "", "problems are drawn by the seed"},
     {"pad_to_multiple_of", trl, "", "answers are packed without padding"},
     {"ds3_gather_for_generation", trl, "", one_process},
-    {"top_p", trl, "", whole_distribution},
-    {"top_k", trl, "", whole_distribution},
-    {"min_p", trl, "", whole_distribution},
-    {"repetition_penalty", trl, "", whole_distribution},
-    {"generation_kwargs", trl, "", whole_distribution},
+    {"generation_kwargs", trl, "", "its entries are options by themselves, such as rollout.top_p"},
     {"chat_template_kwargs", trl, "", "the chat template gets no further values"},
     {"cache_implementation", trl, "", own_generator},
     {"use_cache", trl, "", own_generator},

@@ -102,7 +102,7 @@ task<services> serve_roles(system& sys, std::string url, std::int64_t max_stalen
   made.evaluation.prompts =
       co_await sys.serve<prompt_source>({.name = "evaluation"}, deals, false, 1000u);
   made.evaluation.group = 1;
-  made.evaluation.temperature = 0;
+  made.evaluation.sampling = {.temperature = 0};
   co_return made;
 }
 

@@ -33,6 +33,7 @@ void conversation_writer::read(std::span<const token_id> tokens) {
                                 std::to_string(c.max_positions) + ", got " +
                                 std::to_string(length() + std::ssize(tokens)));
   pending_.insert(pending_.end(), tokens.begin(), tokens.end());
+  text_.insert(text_.end(), tokens.begin(), tokens.end());
 }
 
 token_id conversation_writer::write() {
@@ -53,8 +54,9 @@ token_id conversation_writer::write() {
   const auto position = static_cast<std::uint64_t>(sequence_.length());
   const std::span row(logits.data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
   const auto drawn =
-      sampler_.draw(row, sampling_, uniform_of(sampling_.seed.value_or(0), position));
+      sampler_.draw(row, sampling_, uniform_of(sampling_.seed.value_or(0), position), {text_});
   pending_ = {drawn.id};
+  text_.push_back(drawn.id);
   return drawn.id;
 }
 

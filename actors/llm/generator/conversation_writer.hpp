@@ -33,6 +33,7 @@ class conversation_writer {
   sampling_options sampling_;
   sampler sampler_;
   kv_sequence sequence_;
+  std::vector<token_id> text_;     // all tokens so far
   std::vector<token_id> pending_;  // tokens that are not in the sequence yet
 };
 

@@ -163,7 +163,8 @@ void generation_engine::add_token(answer& to, std::span<const float> logits, std
   auto& out = to.out;
   try {
     const auto drawn =
-        sampler_.draw(logits, request.sampling, uniform_of(out.seed, out.tokens.size()));
+        sampler_.draw(logits, request.sampling, uniform_of(out.seed, out.tokens.size()),
+                      {request.prompt, out.tokens});
     out.tokens.push_back(drawn.id);
     out.log_probs.push_back(drawn.log_prob);
     out.versions.push_back(version);

@@ -25,6 +25,8 @@ void check_sampling(const sampling_options& o) {
   expect(o.top_k >= 0, "top_k", static_cast<double>(o.top_k), "a number of tokens, 0 for all");
   expect(o.top_p > 0 && o.top_p <= 1, "top_p", o.top_p, "a number above 0, at most 1");
   expect(o.min_p >= 0 && o.min_p <= 1, "min_p", o.min_p, "a number from 0 to 1");
+  expect(o.repetition_penalty >= 0.001 && o.repetition_penalty <= 1000, "repetition_penalty",
+         o.repetition_penalty, "a number from 0.001 to 1000");
 }
 
 // A hash of key and counter, after Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
@@ -82,18 +84,42 @@ void sampler::keep_likeliest(const sampling_options& o, double sum) {
   while (weight_at(kept_.size() - 1) < o.min_p) kept_.pop_back();
 }
 
-drawn_token sampler::draw(std::span<const float> logits, const sampling_options& o,
-                          double uniform) {
+/// Fills penalised_ with the logits after the repetition penalty, which counts once however often
+/// the text has a token.
+void sampler::penalise(std::span<const float> logits, double penalty, const text_before& before) {
+  penalised_.assign(logits.begin(), logits.end());
+  for (const auto tokens : {before.prompt, before.answer}) {
+    for (const auto id : tokens) {
+      const auto at = static_cast<std::size_t>(id);
+      const auto logit = static_cast<double>(logits[at]);
+      penalised_[at] = static_cast<float>(logit < 0 ? logit * penalty : logit / penalty);
+    }
+  }
+}
+
+drawn_token sampler::draw(std::span<const float> logits, const sampling_options& o, double uniform,
+                          const text_before& before) {
   const bool greedy = o.temperature == 0;
   weights_.resize(logits.size());
-  auto row = softmax_of(logits, greedy ? 1.0 : o.temperature, weights_);
-  if (!std::isfinite(row.sum) || !std::isfinite(row.most))
-    throw std::runtime_error("sampler: expected logits that are finite");
-  const auto drawn = [&](std::size_t id) {
-    return drawn_token{static_cast<token_id>(id), row.log_prob(logits[id])};
+  const auto softmax = [&](std::span<const float> of) {
+    const auto row = softmax_of(of, greedy ? 1.0 : o.temperature, weights_);
+    if (!std::isfinite(row.sum) || !std::isfinite(row.most))
+      throw std::runtime_error("sampler: expected logits that are finite");
+    return row;
   };
+  const auto whole = softmax(logits);
+  const auto drawn = [&](std::size_t id) {
+    return drawn_token{static_cast<token_id>(id), whole.log_prob(logits[id])};
+  };
+  auto row = whole;
+  auto scores = logits;
+  if (o.repetition_penalty != 1) {
+    penalise(logits, o.repetition_penalty, before);
+    scores = penalised_;
+    row = softmax(scores);
+  }
   if (greedy)
-    return drawn(static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin()));
+    return drawn(static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin()));
 
   if (o.top_k == 0 && o.top_p == 1 && o.min_p == 0) {
     double left = uniform * row.sum;

@@ -18,9 +18,8 @@ struct score_request {
   double temperature = 1.0;      ///< the divisor of the logits, from 0.001 to 1000
 };
 
-/// Computes the log-probabilities with which a generator without filters would have drawn given
-/// tokens. It uses the same arithmetic, so that both agree up to rounding. Only one thread may use
-/// it.
+/// Computes the log-probabilities that a generator would have recorded with given tokens. It uses
+/// the same arithmetic, so that both agree up to rounding. Only one thread may use it.
 class token_scorer {
  public:
   explicit token_scorer(std::shared_ptr<const packed_weights> weights);

@@ -48,6 +48,9 @@ struct answer_group {
 
   /// The mean number of sampled tokens in an answer.
   double length() const;
+  /// True if all answers have the same reward from the task, so that there is nothing to learn from
+  /// the differences between them.
+  bool has_zero_variance() const;
 };
 
 }  // namespace troupe

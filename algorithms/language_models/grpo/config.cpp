@@ -98,6 +98,14 @@ python_dataset_options grpo_config::python_items(const std::string& generator) c
           .python = options_of(python)};
 }
 
+llm::sampling_options grpo_rollout_section::sampling() const {
+  return {.temperature = temperature,
+          .top_k = top_k,
+          .top_p = top_p,
+          .min_p = min_p,
+          .repetition_penalty = repetition_penalty};
+}
+
 grpo_loss_options grpo_options::loss() const {
   auto options = preset().loss;
   options.term = loss_term();
@@ -115,6 +123,7 @@ grpo_loss_options grpo_options::loss() const {
   }
   options.kl_coef = kl_in == kl_place::loss ? penalty() : 0.0;
   options.kl = kl;
+  options.entropy_coef = entropy_coef;
   return options;
 }
 
@@ -287,12 +296,35 @@ void describe_loss(options_schema<grpo_options>& s) {
       .also_known_as({"beta", "kl_beta", "kl_loss_coef"})
       .at_least(0)
       .help(
-          "The weight of the KL divergence from the first weights. 0 means no penalty, and the "
-          "first weights are not kept. null means 0, and 0.1 for games.");
+          "The weight of the KL divergence from the reference, which is the first weights. 0 means "
+          "no penalty, and the first weights are not kept. null means 0, and 0.1 for games.");
   s.field("kl_in", &grpo_options::kl_in)
       .help("The place of the KL penalty: the loss or the reward.");
   s.field("kl", &grpo_options::kl)
       .help("The estimator of the KL divergence where it is in the loss.");
+  s.field("reference_every_updates", &grpo_options::reference_every_updates)
+      .also_known_as({"ref_model_sync_steps", "sync_ref_model"})
+      .at_least(0)
+      .unit("updates")
+      .help(
+          "The number of updates between those after which the reference of the KL divergence is "
+          "mixed with the current weights (TR-DPO). 0 means that it stays as it is.");
+  s.field("reference_mixup", &grpo_options::reference_mixup)
+      .also_known_as({"ref_model_mixup_alpha"})
+      .above(0)
+      .at_most(1)
+      .help(
+          "The share of the current weights in the new reference; the rest is that of the old one. "
+          "1 means that the current weights become the reference.");
+  s.field("entropy_coef", &grpo_options::entropy_coef)
+      .also_known_as({"ent_coef", "entropy_coeff"})
+      .at_least(0)
+      .help(
+          "The weight of the entropy bonus, which is the mean over trained tokens of the entropy "
+          "of the whole distribution at rollout.temperature. 0 means no bonus.");
+  s.rule("reference_every_updates",
+         "0 where lora.rank is above 0, as the reference is then the model without adapters",
+         [](const grpo_options& o) { return o.lora.rank == 0 || o.reference_every_updates == 0; });
 }
 
 void describe_learning(options_schema<grpo_options>& s) {
@@ -321,7 +353,7 @@ void describe_learning(options_schema<grpo_options>& s) {
       .above(0)
       .help(
           "AdamW's step size. null means 1e-5 for chat models; for the letters model it means "
-          "1e-4 on problems and 1e-3 in games.");
+          "1e-4 on problems and 1e-3 in games. With lora.rank above 0 it means ten times that.");
   s.field("lr_schedule", &grpo_options::lr_schedule)
       .help(
           "The step size after the warm-up. linear falls to 0 at the end, as the linear schedule "
@@ -349,6 +381,9 @@ void describe_learning(options_schema<grpo_options>& s) {
       .help(
           "The most tokens in one forward pass, which takes whole groups. A smaller number takes "
           "less memory and does not change the result.");
+  s.field("lora", &grpo_options::lora)
+      .also_known_as({"use_peft", "peft_config"})
+      .help("Low-rank adapters, which generators and written models have merged.");
   describe_adamw(s);
 }
 
@@ -389,7 +424,8 @@ void describe(options_schema<grpo_task_section>& s) {
           fmt::join(known_task_names(), ", ")));
   s.field("data", &grpo_task_section::data)
       .help(
-          "A JSON Lines file with the problems, or with the items of the episodes in a world. Empty "
+          "A JSON Lines file with the problems, or with the items of the episodes in a world. "
+          "Empty "
           "means none.");
   s.field("prompt", &grpo_task_section::prompt)
       .help(
@@ -414,7 +450,8 @@ void describe(options_schema<grpo_task_section>& s) {
   s.field("world", &grpo_task_section::world)
       .help(
           "A text world that the model plays: openenv:URL or openenv:URL,URL for OpenEnv servers, "
-          "skyrl:ID for an environment of skyrl-gym, module:Class for one in Python, or the name of "
+          "skyrl:ID for an environment of skyrl-gym, module:Class for one in Python, or the name "
+          "of "
           "one that is known. Empty means none.");
   s.field("world_options", &grpo_task_section::world_options)
       .help("The arguments of the world, which its documentation names.");
@@ -465,7 +502,8 @@ void describe(options_schema<grpo_python_section>& s) {
   describe_timeout(s, "prompt_timeout", &grpo_python_section::prompt_timeout)
       .help("How long the next item of a task in Python may take before its process is ended.");
   describe_timeout(s, "world_timeout", &grpo_python_section::world_timeout)
-      .help("How long a reset or a step of a world in Python may take before its process is ended.");
+      .help(
+          "How long a reset or a step of a world in Python may take before its process is ended.");
 }
 
 void describe(options_schema<grpo_code_section>& s) {
@@ -528,7 +566,8 @@ void describe(options_schema<grpo_world_section>& s) {
       .at_least(1)
       .at_most(16384)
       .help(
-          "The number of episodes that are played at the same time. null means 64, and 8 for worlds "
+          "The number of episodes that are played at the same time. null means 64, and 8 for "
+          "worlds "
           "in Python, each of which is a process.");
   s.field("turns", &grpo_world_section::turns)
       .at_least(1)
@@ -604,6 +643,32 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_most(1000)
       .help(
           "The sampling temperature. Training computes log-probabilities at the same temperature.");
+  s.field("top_p", &grpo_rollout_section::top_p)
+      .above(0)
+      .at_most(1)
+      .help(
+          "Each token is drawn from the fewest likeliest tokens whose probabilities add up to "
+          "this. 1 means all tokens.");
+  s.field("top_k", &grpo_rollout_section::top_k)
+      .at_least(0)
+      .at_most(1'000'000'000)
+      .unit("tokens")
+      .help(
+          "Each token is drawn from so many likeliest tokens, and those as likely as the last. 0 "
+          "means all tokens.");
+  s.field("min_p", &grpo_rollout_section::min_p)
+      .at_least(0)
+      .at_most(1)
+      .help(
+          "Each token is drawn from those that are at least this times as likely as the likeliest. "
+          "0 means all tokens.");
+  s.field("repetition_penalty", &grpo_rollout_section::repetition_penalty)
+      .at_least(0.001)
+      .at_most(1000)
+      .help(
+          "Positive logits of tokens that the prompt or the answer has already are divided by "
+          "this, and negative ones are multiplied with it. 1 means no penalty. Evaluations have "
+          "none.");
   s.field("rounds", &grpo_rollout_section::rounds)
       .at_least(1)
       .at_most(1000)
@@ -656,7 +721,8 @@ void describe(options_schema<grpo_evaluation_section>& s) {
       .at_most(1'000'000)
       .help(
           "The number of held-out problems, or of deals in a game, in an evaluation during "
-          "training. Each is asked once, and the likeliest tokens are taken. null means 100, and at "
+          "training. Each is asked once, and the likeliest tokens are taken. null means 100, and "
+          "at "
           "most half of those that a file has.");
   s.field("final_problems", &grpo_evaluation_section::final_problems)
       .at_least(1)

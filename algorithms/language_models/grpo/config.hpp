@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "actors/llm/generator/sampler.hpp"
 #include "actors/llm/tasks/data_problems.hpp"
 #include "actors/llm/tasks/problem.hpp"
 #include "actors/python/python_dataset.hpp"
 #include "actors/python/python_reward.hpp"
 #include "actors/text/python_text_environment.hpp"
 #include "algorithms/language_models/config.hpp"
+#include "algorithms/language_models/model/lora_section.hpp"
 #include "algorithms/language_models/model/model_section.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/losses/grpo_loss.hpp"
@@ -59,6 +61,11 @@ struct grpo_options : language_model_options {
   std::optional<double> kl_coef = {};
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;
+  std::int64_t reference_every_updates = 0;
+  double reference_mixup = 0.6;
+  double entropy_coef = 0.0;
+
+  lora_section lora = {};
 
   std::optional<zero_variance_rule> zero_variance_groups = {};
   bool mask_truncated = false;
@@ -75,6 +82,12 @@ struct grpo_options : language_model_options {
   advantage_kind advantages() const { return advantage.value_or(preset().advantage); }
   policy_term loss_term() const { return term.value_or(preset().loss.term); }
   double penalty() const { return kl_coef.value_or(0.0); }
+  /// True if the reference of the KL penalty changes in the course of training.
+  bool refreshes_reference() const { return penalty() != 0.0 && reference_every_updates > 0; }
+  /// True if training needs the weights that it began with until its end.
+  bool needs_first_weights() const {
+    return lora.rank > 0 || (penalty() != 0.0 && !refreshes_reference());
+  }
   zero_variance_rule zero_variance_rule_used() const;
   /// The overlong_cache, in tokens, for answers of at most `max_completion_tokens`.
   std::int64_t overlong_tokens(std::int64_t max_completion_tokens) const;
@@ -185,6 +198,10 @@ struct grpo_rollout_section {
   std::optional<int> group = {};
   int max_completion_tokens = 8;
   double temperature = 1.0;
+  double top_p = 1.0;
+  std::int64_t top_k = 0;
+  double min_p = 0.0;
+  double repetition_penalty = 1.0;
   int rounds = 3;
   int workers = 64;
   int max_staleness = 8;
@@ -192,6 +209,8 @@ struct grpo_rollout_section {
   /// In seconds. The deadline for writing a group's answers or a game's next move, for judging an
   /// answer, for running its code, for finding a world for a game, and for the world's answer.
   double answer_deadline_s = 14'400;
+
+  llm::sampling_options sampling() const;
 };
 
 /// The answers that are kept for people to read.

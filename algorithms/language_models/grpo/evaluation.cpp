@@ -52,8 +52,8 @@ task<evaluation> grpo::evaluate(weights of, std::size_t problems, std::uint64_t 
 }
 
 task<evaluation> grpo::evaluate_at_the_end(weights of) {
-  co_return co_await evaluate_held_out(std::move(of),
-                                       static_cast<std::size_t>(*config_.evaluation.final_problems));
+  co_return co_await evaluate_held_out(
+      std::move(of), static_cast<std::size_t>(*config_.evaluation.final_problems));
 }
 
 task<evaluation> grpo::evaluate_held_out(weights of, std::size_t problems) {
@@ -103,15 +103,15 @@ task<std::vector<sampled_answer>> grpo::ask(std::size_t which, service<prompt_so
   std::rethrow_exception(error);
 }
 
-task<std::vector<sampled_answer>> grpo::ask_once(std::size_t which,
-                                                 service<prompt_source> problems, weights of,
-                                                 std::size_t count, std::uint64_t seed) {
+task<std::vector<sampled_answer>> grpo::ask_once(std::size_t which, service<prompt_source> problems,
+                                                 weights of, std::size_t count,
+                                                 std::uint64_t seed) {
   co_await problems.route<&prompt_source::rewind>(seed);
   auto asking = roles;
   asking.prompts = problems;
   asking.tasks = {roles.tasks[which]};
   asking.group = 1;
-  asking.temperature = 0;
+  asking.sampling = {.temperature = 0};
   if (parts_[which].task.is_played()) {
     // A deal whose world has failed is followed by another, up to rollout.rounds.
     asking.known_replies =

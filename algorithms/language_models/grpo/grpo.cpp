@@ -63,6 +63,7 @@ progress_row row_of(const grpo_report& m, const batch_counts& counts, const repl
            {"train/importance_out_of_range", m.loss.out_of_range},
            {"train/kl_reference", m.loss.kl + m.kl_reward},
            {"train/entropy", m.entropy},
+           {"train/token_entropy", m.loss.entropy},
            {"train/grad_norm", m.grad_norm},
            {"train/learning_rate", m.learning_rate},
            {"train/trained_answers", double(m.trained_answers)},
@@ -162,9 +163,9 @@ task<> grpo::tell_curriculum(const std::vector<answer_group>& groups) {
     if (!parts_[group.task].config.task.curriculum) continue;
     const auto right = std::ranges::count_if(
         group.answers, [](const sampled_answer& each) { return each.right >= 1; });
-    co_await roles.prompts.route<&prompt_source::answered>(
-        group.task, group.asked.level, std::int64_t(std::ssize(group.answers)),
-        std::int64_t{right});
+    co_await roles.prompts.route<&prompt_source::answered>(group.task, group.asked.level,
+                                                           std::int64_t(std::ssize(group.answers)),
+                                                           std::int64_t{right});
   }
 }
 

@@ -18,12 +18,6 @@
 namespace troupe {
 namespace {
 
-bool has_zero_variance(const answer_group& group) {
-  return std::ranges::all_of(group.answers, [&](const sampled_answer& a) {
-    return a.reward == group.answers.front().reward;
-  });
-}
-
 sampled_answer answer_of(llm::completion written) {
   return {.tokens = std::move(written.tokens),
           .log_probs = {written.log_probs.begin(), written.log_probs.end()},
@@ -66,8 +60,7 @@ task<outcome<reward_result>> judge_in_python(const answer_roles& r, const task_r
                                              llm::answered_problem judged) {
   auto prompt = r.format->style ? judged.asked.question : judged.asked.letters;
   auto sample = llm::completion_of(judged, std::move(prompt), bool(task.coders));
-  auto result =
-      co_await task.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
+  auto result = co_await task.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
   // A completion that ends the process, or for which it hangs, costs its answers alone.
   const auto error = result.error();
   const bool is_lost =
@@ -156,8 +149,9 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
   group.prompt = r.format->prompt_of(group.asked);
   llm::generation_request request{.prompt = group.prompt,
                                   .max_tokens = r.max_completion_tokens,
-                                  .sampling = {.temperature = r.temperature, .seed = drawn.seed},
+                                  .sampling = r.sampling,
                                   .stop_ids = r.format->stop_ids()};
+  request.sampling.seed = drawn.seed;
   auto written = co_await detail::write_answers(r, std::move(request), r.group);
   if (written.empty()) {
     group.dropped["deadline"] = r.group;
@@ -201,7 +195,7 @@ task<answer_group> generate_answers(answer_roles r) {
     auto group = co_await ask_once(r);
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
-    const bool in_vain = none || (r.refill_zero_variance && has_zero_variance(group));
+    const bool in_vain = none || (r.refill_zero_variance && group.has_zero_variance());
     if (!in_vain || (round == r.rounds && (!none || r.may_be_empty))) {
       group.dropped = std::move(dropped);
       group.zero_variance_before = zero_variance;

@@ -47,8 +47,8 @@ struct answer_roles {
   std::shared_ptr<const prompt_format> format = {};
   std::int64_t group = 16;  ///< The number of answers to each prompt.
   std::int64_t max_completion_tokens =
-      8;                     ///< The most tokens in an answer, or in each turn of an episode.
-  double temperature = 1.0;  ///< 0 takes the likeliest tokens.
+      8;  ///< The most tokens in an answer, or in each turn of an episode.
+  llm::sampling_options sampling = {};  ///< The seed is not used; prompts have their own.
   /// The largest number of prompts that are asked for one group, at least 1.
   int rounds = 1;
   /// True if the last round may give a group without answers, as in evaluations. Otherwise that is
@@ -56,9 +56,9 @@ struct answer_roles {
   bool may_be_empty = false;
   /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
   bool refill_zero_variance = false;
-  /// The replies in worlds that are known by the tokens before them, for a temperature of 0 and one version of
-  /// the weights. Many episodes repeat the same texts, and each is then sampled once. Null means
-  /// that none are kept. Only one actor may use a map.
+  /// The replies in worlds that are known by the tokens before them, for a temperature of 0 and one
+  /// version of the weights. Many episodes repeat the same texts, and each is then sampled once.
+  /// Null means that none are kept. Only one actor may use a map.
   std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_replies = {};
 };
 

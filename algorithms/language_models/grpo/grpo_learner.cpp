@@ -9,6 +9,7 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_groups.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/learner/micro_batches.hpp"
 #include "algorithms/losses/overlong_reward.hpp"
 
@@ -51,6 +52,10 @@ void check(const answer_group& group) {
 
 at::Tensor floats(const std::vector<float>& numbers) { return at::tensor(numbers, at::kFloat); }
 
+std::span<float> numbers_in(const at::Tensor& block) {
+  return {block.data_ptr<float>(), static_cast<std::size_t>(block.numel())};
+}
+
 // Adds `more`, the means over this many tokens, to sums that `divide` turns into means.
 void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double tokens) {
   sum.ratio += more.ratio * tokens;
@@ -60,42 +65,65 @@ void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double 
   sum.weight += more.weight * tokens;
   sum.out_of_range += more.out_of_range * tokens;
   sum.kl += more.kl * tokens;
+  sum.entropy += more.entropy * tokens;
 }
 
 void divide(grpo_loss_metrics& sum, double tokens) {
   for (auto* of : {&sum.ratio, &sum.approx_kl, &sum.clip_low, &sum.clip_high, &sum.weight,
-                   &sum.out_of_range, &sum.kl}) {
+                   &sum.out_of_range, &sum.kl, &sum.entropy}) {
     *of /= tokens;
   }
 }
 
 }  // namespace
 
+// A new model of these weights and adapters.
+llm::tuned_model grpo_learner::adapted(at::Tensor base, at::Tensor adapters) const {
+  return {model_.config, std::move(base), *lora_, std::move(adapters)};
+}
+
 grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_start start,
                            std::uint64_t seed)
     : model_(std::move(model)),
       options_(checked_options(options, "grpo")),
       loss_(options.loss()),
-      trained_(llm::train_weights(model_.config, start.parameters.clone())),
-      optimizer_(static_cast<std::size_t>(start.parameters.numel()), options.adam()),
+      lora_(options.lora.adapters()),
+      adapter_seed_(derived_seed(seed, "adapters")),
+      first_(lora_ ? start.parameters : at::Tensor()),
+      tuned_(lora_ ? adapted(first_, llm::initial_adapters(model_.config, *lora_, adapter_seed_))
+                   : llm::tuned_model(model_.config, start.parameters.clone())),
+      merged_(lora_ ? tuned_.merged() : at::Tensor()),
+      optimizer_(static_cast<std::size_t>(tuned_.trained().numel()), options.adam()),
       random_(seed),
       skips_("grpo", options.max_skipped_steps) {
-  if (start.moments.step > 0) optimizer_.set_state(std::move(start.moments));
+  if (start.moments.step > 0 && !lora_) optimizer_.set_state(std::move(start.moments));
   if (options.penalty() == 0.0) return;
-  reference_parameters_ = start.parameters.clone();
+  reference_parameters_ = lora_ ? first_ : start.parameters.clone();
   reference_ = llm::weights_in(model_.config, reference_parameters_);
+}
+
+void grpo_learner::set_model(llm::tuned_model model) {
+  tuned_ = std::move(model);
+  merged_ = tuned_.merged();
 }
 
 void grpo_learner::load_parameters(const at::Tensor& parameters) {
   const at::NoGradGuard no_grad;
-  trained_.parameters.copy_(parameters);
+  llm::check_flat(parameters, this->parameters().numel(), "grpo: parameters");
+  if (!lora_) {
+    at::Tensor(tuned_.trained()).copy_(parameters);
+  } else if (!at::equal(parameters, merged_)) {
+    set_model(
+        adapted(parameters.clone(), llm::initial_adapters(model_.config, *lora_, adapter_seed_)));
+  }
 }
 
-at::Tensor grpo_learner::log_probs_of(rows some, const llm::model_weights& weights) const {
+llm::token_scores grpo_learner::scores_of(rows some, const scored_by& by, bool entropy) const {
   std::vector<llm::token_group> groups;
   for (const auto* each : some) groups.push_back(each->group);
-  return llm::answer_log_probs(model_.config, weights, groups,
-                               {.log_probs = {.temperature = model_.temperature}});
+  return llm::answer_scores(model_.config, by.weights, groups,
+                            {.forward = {.adapters = by.adapters},
+                             .log_probs = {.temperature = model_.temperature, .entropy = entropy}});
 }
 
 // Splits the rows into micro-batches of whole groups.
@@ -105,8 +133,7 @@ std::vector<grpo_learner::rows> grpo_learner::micro_batches(rows all) const {
 }
 
 // Fills one member of all rows with log-probabilities, by a forward pass without gradient.
-void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights,
-                        at::Tensor row::* which) const {
+void grpo_learner::fill(std::vector<row>& all, const scored_by& by, at::Tensor row::* which) const {
   const at::NoGradGuard no_grad;
   std::vector<const row*> in_order;
   std::vector<row*> filled;
@@ -117,7 +144,7 @@ void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights
   }
   auto next = filled.begin();
   for (const auto& some : micro_batches(in_order)) {
-    const auto found = log_probs_of(some, weights);
+    const auto found = scores_of(some, by).log_probs;
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < some.size(); ++i, ++next) {
       const auto count = (*next)->sampled_tokens();
@@ -143,7 +170,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
       continue;
     const at::NoGradGuard no_grad;
     std::vector<row> one{row_of(group, std::vector<double>(group.answers.size()), false)};
-    fill(one, reference_, &row::reference);
+    fill(one, reference_policy(), &row::reference);
     const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
     for (std::size_t i = 0; i < of_group.size(); ++i) {
       const double of_answer = kl[std::int64_t(i)].item<double>();
@@ -178,12 +205,13 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
       advantages_of(rewards_of(given, report), options_.advantages(), options_.advantage_eps);
   std::vector<row> made;
   for (std::size_t g = 0; g < given.groups.size(); ++g) {
-    report.zero_variance_groups += found.zero_variance[g];
-    if (found.zero_variance[g] && options_.zero_variance_rule_used() != zero_variance_rule::keep)
-      continue;
-    made.push_back(row_of(given.groups[g], found.advantages[g], options_.mask_truncated));
+    // By the task's reward alone, as the episode judges a group that is refilled.
+    const bool flat = given.groups[g].has_zero_variance();
+    report.zero_variance_groups += flat;
+    if (flat && options_.zero_variance_rule_used() != zero_variance_rule::keep) continue;
+    made.push_back(row_of(given.groups[g], found[g], options_.mask_truncated));
   }
-  report.advantages = std::move(found.advantages);
+  report.advantages = std::move(found);
   return made;
 }
 
@@ -199,7 +227,7 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
     if (!each->lengths.empty()) trained.push_back(each);
   }
   if (trained.empty()) return;
-  trained_.gradient.zero_();
+  tuned_.gradient().zero_();
   double loss = 0.0;
   for (const auto& some : micro_batches(trained)) {
     std::vector<std::int64_t> lengths;
@@ -211,12 +239,14 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
       if (each->proximal.defined()) proximal.push_back(each->proximal);
       if (each->reference.defined()) reference.push_back(each->reference);
     }
+    const auto scores = scores_of(some, policy(), loss_.entropy_coef != 0.0);
     const grpo_loss_inputs in{.rows = token_rows(std::move(lengths)),
-                              .log_prob = log_probs_of(some, trained_.weights),
+                              .log_prob = scores.log_probs,
                               .behaviour = at::cat(behaviour),
                               .proximal = proximal.empty() ? at::Tensor() : at::cat(proximal),
                               .reference = reference.empty() ? at::Tensor() : at::cat(reference),
-                              .advantage = at::cat(advantage)};
+                              .advantage = at::cat(advantage),
+                              .entropy = scores.entropy};
     const auto result = grpo_loss(in, loss_, whole);
     result.loss.backward();
     loss += result.metrics.loss;
@@ -228,10 +258,8 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
     ++report.skipped_steps;
     return skips_.skipped("loss", loss);
   }
-  const auto count = static_cast<std::size_t>(trained_.parameters.numel());
-  const double norm =
-      optimizer_.step({trained_.parameters.data_ptr<float>(), count},
-                      {trained_.gradient.data_ptr<float>(), count}, report.learning_rate);
+  const double norm = optimizer_.step(numbers_in(tuned_.trained()), numbers_in(tuned_.gradient()),
+                                      report.learning_rate);
   if (!std::isfinite(norm)) {
     ++report.skipped_steps;
     return skips_.skipped("gradient's norm", norm);
@@ -292,10 +320,16 @@ grpo_report grpo_learner::update(const batch& given) {
 
   auto all = rows_of(given, report);
   for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
-  if (report.trained_answers == 0) return report;
+  if (report.trained_answers > 0) train_on(all, report);
+  refresh_reference();
+  return report;
+}
+
+// Takes the optimiser steps on a batch of which something is trained on.
+void grpo_learner::train_on(std::vector<row>& all, grpo_report& report) {
   report.loss.ratio = report.loss.weight = 0.0;  // these are sums until `divide`
-  if (options_.recomputes()) fill(all, trained_.weights, &row::proximal);
-  if (loss_.kl_coef != 0.0) fill(all, reference_, &row::reference);
+  if (options_.recomputes()) fill(all, policy(), &row::proximal);
+  if (loss_.kl_coef != 0.0) fill(all, reference_policy(), &row::reference);
 
   const auto parts = std::min(std::size_t(options_.minibatches), all.size());
   std::vector<const row*> order;
@@ -314,17 +348,38 @@ grpo_report grpo_learner::update(const batch& given) {
   const double finite = std::max<double>(1.0, double(report.steps - report.skipped_steps));
   report.loss.loss /= finite;
   report.grad_norm /= finite;
-  return report;
+  if (lora_) merged_ = tuned_.merged();
+}
+
+// Mixes the reference with the current weights where it is time for it. This is the soft update of
+// TR-DPO, Gorbatovski et al. 2024, arXiv:2404.09656, with the penalty of GRPO.
+void grpo_learner::refresh_reference() {
+  if (!options_.refreshes_reference() || updates_ % options_.reference_every_updates != 0) return;
+  const at::NoGradGuard no_grad;
+  const double share = options_.reference_mixup;
+  reference_parameters_.mul_(1.0 - share).add_(parameters(), share);
 }
 
 grpo_learner_state grpo_learner::state() const {
   return {.optimizer = optimizer_.state(),
           .random = random_.state(),
           .updates = updates_,
-          .skipped_in_a_row = skips_.in_a_row()};
+          .skipped_in_a_row = skips_.in_a_row(),
+          .reference = options_.refreshes_reference() ? reference_parameters_ : at::Tensor(),
+          .adapters = lora_ ? tuned_.trained() : at::Tensor(),
+          .base = lora_ && !tuned_.base().is_same(first_) ? tuned_.base() : at::Tensor()};
 }
 
 void grpo_learner::set_state(grpo_learner_state state) {
+  const at::NoGradGuard no_grad;
+  if (options_.refreshes_reference()) {
+    llm::check_flat(state.reference, reference_parameters_.numel(), "grpo: reference");
+    reference_parameters_.copy_(state.reference);
+  }
+  if (lora_) {
+    llm::check_flat(state.adapters, tuned_.trained().numel(), "grpo: adapters");
+    set_model(adapted(state.base.defined() ? state.base : first_, state.adapters.clone()));
+  }
   optimizer_.set_state(std::move(state.optimizer));
   random_.set_state(state.random);
   updates_ = state.updates;

@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/training/token_log_probs.hpp"
+#include "actors/llm/training/tuned_model.hpp"
 #include "actors/random/action_random.hpp"
+#include "actors/torch/tensor_codec.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
@@ -53,12 +55,17 @@ struct grpo_report {
   std::vector<std::vector<double>> advantages;  ///< one for each answer of each group
 };
 
-/// The learner's state without the parameters and the reference.
+/// The learner's state without the parameters and without what stays as it was at the start.
 struct grpo_learner_state {
   adam_state optimizer;
   action_random::state_type random{};
   std::int64_t updates = 0;
   int skipped_in_a_row = 0;
+  at::Tensor reference;  ///< [P], where the reference changes in the course of training
+  at::Tensor adapters;   ///< [A], where adapters are trained
+  /// [P], where adapters are trained: the weights beside them if they aren't the first ones any
+  /// more, since load_parameters has replaced them
+  at::Tensor base;
 };
 
 /// Improves the weights of a model by GRPO, one batch of groups at a time.
@@ -70,7 +77,8 @@ class grpo_learner {
   };
   using report = grpo_report;
 
-  /// Keeps the first weights as the reference if options.kl_coef isn't 0.
+  /// Keeps the first weights as the reference if options.kl_coef isn't 0. With LoRA the first
+  /// adapters are drawn from the seed.
   grpo_learner(grpo_model model, const grpo_options& options, grpo_start start, std::uint64_t seed);
 
   /// Takes the optimiser steps of one update. A batch without trainable answers does not change the
@@ -79,11 +87,15 @@ class grpo_learner {
   /// tokens and log-probabilities differ.
   grpo_report update(const batch& given);
 
-  const at::Tensor& parameters() const { return trained_.parameters; }
+  /// The model's weights [P], with the adapters merged.
+  const at::Tensor& parameters() const { return lora_ ? merged_ : tuned_.trained(); }
+  /// With LoRA, weights that aren't `parameters` replace those beside the adapters, which begin
+  /// anew. `restore` undoes that. Throws std::invalid_argument for another shape.
   void load_parameters(const at::Tensor& parameters);
 
   grpo_learner_state state() const;
-  /// Throws std::invalid_argument if the state belongs to another number of parameters.
+  /// Throws std::invalid_argument if the state belongs to another number of parameters. With LoRA
+  /// it also sets the parameters.
   void set_state(grpo_learner_state state);
   /// The state as the bytes of a checkpoint.
   std::string save() const;
@@ -97,21 +109,36 @@ class grpo_learner {
   /// The rows that go through the model together.
   using rows = std::span<const row* const>;
 
+  /// The weights of a forward pass, and the adapters beside them, which may be null.
+  struct scored_by {
+    const llm::model_weights& weights;
+    const llm::adapter_weights* adapters = nullptr;
+  };
+
   static row row_of(const answer_group& group, const std::vector<double>& advantages,
                     bool mask_truncated);
   std::vector<row> rows_of(const batch& given, grpo_report& report) const;
   std::vector<group_rewards> rewards_of(const batch& given, grpo_report& report) const;
   std::vector<rows> micro_batches(rows all) const;
-  at::Tensor log_probs_of(rows some, const llm::model_weights& weights) const;
-  void fill(std::vector<row>& all, const llm::model_weights& weights,
-            at::Tensor row::* which) const;
+  scored_by policy() const { return {tuned_.weights(), tuned_.adapters()}; }
+  scored_by reference_policy() const { return {reference_}; }
+  llm::token_scores scores_of(rows some, const scored_by& by, bool entropy = false) const;
+  void fill(std::vector<row>& all, const scored_by& by, at::Tensor row::* which) const;
+  void train_on(std::vector<row>& all, grpo_report& report);
   void step_on(rows minibatch, grpo_report& report);
+  void refresh_reference();
+  llm::tuned_model adapted(at::Tensor base, at::Tensor adapters) const;
+  void set_model(llm::tuned_model model);
   double learning_rate() const;
 
   grpo_model model_;
   grpo_options options_;
   grpo_loss_options loss_;
-  llm::trained_weights trained_;
+  std::optional<llm::lora_options> lora_;
+  std::uint64_t adapter_seed_;
+  at::Tensor first_;  // the first weights [P], if adapters are trained
+  llm::tuned_model tuned_;
+  at::Tensor merged_;                // the parameters [P], if adapters are trained
   at::Tensor reference_parameters_;  // undefined if there is no penalty
   llm::model_weights reference_;     // views of reference_parameters_
   adam optimizer_;

@@ -131,8 +131,9 @@ warm_start_sampler grpo::warm_start_from() const {
 }
 
 task<> grpo::serve_trainer(const checkpoint* from) {
-  // The reference is the weights that the training began with, also after a resumption.
-  const bool begins = !from || config_.trainer.penalty() != 0.0;
+  // A reference that stays, and the weights beside adapters, are those that the training began
+  // with, also after a resumption.
+  const bool begins = !from || config_.trainer.needs_first_weights();
   const auto began = detail::strand::current().now();
   grpo_start start;
   if (begins) {
@@ -146,11 +147,11 @@ task<> grpo::serve_trainer(const checkpoint* from) {
     co_await in.store.route<&weight_store::put>(std::move(first));
   }
 
-  const grpo_model model{.config = format_->config,
-                         .temperature = config_.rollout.temperature,
-                         .max_completion_tokens = config_.rollout.max_completion_tokens *
-                                                  most_turns(parts_),
-                         .updates = config_.total_steps};
+  const grpo_model model{
+      .config = format_->config,
+      .temperature = config_.rollout.temperature,
+      .max_completion_tokens = config_.rollout.max_completion_tokens * most_turns(parts_),
+      .updates = config_.total_steps};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
     return grpo_learner(model, options, start, seed);
@@ -191,7 +192,7 @@ task<> grpo::serve_answering(const checkpoint* from) {
   roles.format = format_;
   roles.group = *r.group;
   roles.max_completion_tokens = r.max_completion_tokens;
-  roles.temperature = r.temperature;
+  roles.sampling = r.sampling();
   roles.rounds = r.rounds;
   roles.refill_zero_variance =
       config_.trainer.zero_variance_rule_used() == zero_variance_rule::refill;
@@ -246,8 +247,8 @@ task<> grpo::serve_prompts(const checkpoint* from) {
           std::move(judging), std::move(during), false, std::uint64_t{0});
     }
     serve_options judging{.name = name_for("final_prompts", i)};
-    final_prompts_[i] = co_await in.serve<prompt_source>(
-        std::move(judging), std::move(at_the_end), false, std::uint64_t{0});
+    final_prompts_[i] = co_await in.serve<prompt_source>(std::move(judging), std::move(at_the_end),
+                                                         false, std::uint64_t{0});
   }
 }
 
@@ -302,15 +303,15 @@ task<> grpo::serve_task(std::size_t which) {
                           .placement = placement::thread,
                           .deadline = answer_deadline(config_),
                           .idempotent = {endpoint<&python_reward::evaluate>}};
-    made.python_rewards = co_await in.serve<python_reward>(std::move(judging), std::move(python),
-                                                           &in.sys.metrics());
+    made.python_rewards =
+        co_await in.serve<python_reward>(std::move(judging), std::move(python), &in.sys.metrics());
   }
   if (auto rewards = rewards_of(part); !rewards.empty()) {
     serve_options judging{.name = name_for("rewards", which),
                           .deadline = answer_deadline(config_),
                           .idempotent = {endpoint<&answer_judge::evaluate>}};
-    made.rewards = co_await in.serve<answer_judge>(std::move(judging), std::move(rewards),
-                                                   &in.sys.metrics());
+    made.rewards =
+        co_await in.serve<answer_judge>(std::move(judging), std::move(rewards), &in.sys.metrics());
   }
   if (runs_code(part)) made.coders = co_await serve_coders(which);
 }

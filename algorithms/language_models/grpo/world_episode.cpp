@@ -70,8 +70,8 @@ void add_sampled(game& to, const llm::completion& written) {
 
 /// Adds the words of the next turn. Returns false if the model's context has no room for them and
 /// another reply.
-bool add_read(const answer_roles& r, const group_deal& deal, game& to,
-              const wording& shown, const llm::completion& after) {
+bool add_read(const answer_roles& r, const group_deal& deal, game& to, const wording& shown,
+              const llm::completion& after) {
   const bool ended = after.finish != llm::finish_reason::length;
   const auto ids = r.format->next_turn(shown, ended);
   auto& p = to.played;
@@ -93,16 +93,18 @@ task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm:
   }
   llm::generation_request request{.prompt = prompt,
                                   .max_tokens = r.max_completion_tokens,
-                                  .sampling = {.temperature = r.temperature, .seed = seed},
+                                  .sampling = r.sampling,
                                   .stop_ids = r.format->stop_ids()};
+  request.sampling.seed = seed;
   auto written = co_await write_answers(r, std::move(request), answers);
-  if (r.known_replies && !written.empty()) r.known_replies->emplace(std::move(prompt), written.front());
+  if (r.known_replies && !written.empty())
+    r.known_replies->emplace(std::move(prompt), written.front());
   co_return written;
 }
 
 /// The next reply of an episode; none if it was not written in time.
 task<std::optional<llm::completion>> write_reply(const answer_roles& r, const group_deal& deal,
-                                                const game& of) {
+                                                 const game& of) {
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
   // Each turn begins at another length, which gives it a random stream of its own.

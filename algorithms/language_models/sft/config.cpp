@@ -36,12 +36,6 @@ sft_options sft_config::learner() const {
   return made;
 }
 
-std::optional<llm::lora_options> sft_config::adapters() const {
-  const auto& lora = trainer.lora;
-  if (lora.rank == 0) return std::nullopt;
-  return llm::lora_options{.targets = lora.targets, .rank = lora.rank, .alpha = lora.alpha};
-}
-
 void describe(enum_schema<sft_schedule>& s) {
   s.name("constant", sft_schedule::constant)
       .name("cosine", sft_schedule::cosine)
@@ -120,16 +114,6 @@ void describe(enum_schema<compute_type>& s) {
   s.name("f32", compute_type::f32).name("bf16", compute_type::bf16);
 }
 
-void describe(enum_schema<projection>& s) {
-  s.name("q", projection::q)
-      .name("k", projection::k)
-      .name("v", projection::v)
-      .name("o", projection::o)
-      .name("gate", projection::gate)
-      .name("up", projection::up)
-      .name("down", projection::down);
-}
-
 }  // namespace llm
 
 void describe(options_schema<sft_task_section>& s) {
@@ -169,30 +153,6 @@ void describe(options_schema<sft_task_section>& s) {
           "begins and names the lines, skip leaves them out. No example is cut.");
   s.rule("held_out", "null or 0 where held_out_data is a file", [](const sft_task_section& t) {
     return t.held_out_data.empty() || t.held_out.value_or(0) == 0;
-  });
-}
-
-void describe(options_schema<sft_lora_section>& s) {
-  s.field("rank", &sft_lora_section::rank)
-      .also_known_as({"r", "lora_r"})
-      .at_least(0)
-      .at_most(1024)
-      .help(
-          "The rank of the adapters (LoRA, Hu et al. 2021). 0 means none: all weights are "
-          "trained.");
-  s.field("alpha", &sft_lora_section::alpha)
-      .also_known_as({"lora_alpha"})
-      .above(0)
-      .help("An adapter's product is multiplied by alpha / rank.");
-  s.field("targets", &sft_lora_section::targets)
-      .also_known_as({"target_modules", "lora_target_modules"})
-      .items(1, 7)
-      .example("[q,v]")
-      .help("The linear layers with an adapter beside them, each once.");
-  s.rule("targets", "each layer once", [](const sft_lora_section& lora) {
-    auto sorted = lora.targets;
-    std::ranges::sort(sorted);
-    return std::ranges::adjacent_find(sorted) == sorted.end();
   });
 }
 

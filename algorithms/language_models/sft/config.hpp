@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "actors/llm/model/packed_forward.hpp"
-#include "actors/llm/training/lora.hpp"
 #include "algorithms/language_models/config.hpp"
+#include "algorithms/language_models/model/lora_section.hpp"
 #include "algorithms/language_models/model/model_section.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/train.hpp"
@@ -54,13 +54,6 @@ struct sft_task_section {
   long_examples too_long = long_examples::refuse;
 };
 
-/// The adapters. A rank of 0 means that all weights are trained instead.
-struct sft_lora_section {
-  std::int64_t rank = 0;
-  double alpha = 16.0;
-  std::vector<llm::projection> targets = llm::lora_options{}.targets;
-};
-
 /// The update rule of a run. The defaults are those of TRL's SFTTrainer where it has the option.
 struct sft_trainer_section : language_model_options {
   double epochs = 3.0;
@@ -72,7 +65,7 @@ struct sft_trainer_section : language_model_options {
   std::int64_t micro_tokens = 4096;
   llm::compute_type compute = llm::compute_type::f32;
   bool recompute_layers = false;
-  sft_lora_section lora = {};
+  lora_section lora = {};
 };
 
 /// The evaluation on held-out examples.
@@ -97,22 +90,18 @@ struct sft_config {
 
   /// The learner's options. The configuration must be a completed one (sft_setup.hpp).
   sft_options learner() const;
-  /// The adapters, or none if all weights are trained.
-  std::optional<llm::lora_options> adapters() const;
 };
 
 void describe(enum_schema<sft_schedule>& s);
 void describe(enum_schema<long_examples>& s);
 void describe(options_schema<sft_options>& s);
 void describe(options_schema<sft_task_section>& s);
-void describe(options_schema<sft_lora_section>& s);
 void describe(options_schema<sft_trainer_section>& s);
 void describe(options_schema<sft_evaluation_section>& s);
 void describe(options_schema<sft_config>& s);
 
 namespace llm {
 void describe(enum_schema<compute_type>& s);
-void describe(enum_schema<projection>& s);
 }  // namespace llm
 
 /// The algorithm for train and train_in. Reads the data if the number of updates follows from it.

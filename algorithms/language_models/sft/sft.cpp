@@ -23,7 +23,7 @@ sft::sft(training_run& in, sft_config config, std::shared_ptr<shared_sft_setup> 
       setup_(std::move(setup)),
       network_{.config = setup_->get().model.config,
                .options = config_.learner(),
-               .adapters = config_.adapters()} {}
+               .adapters = config_.trainer.lora.adapters()} {}
 
 task<sft_batch> sft::generate(sft_roles from) {
   auto examples = co_await from.data.route<&sft_dataset::next_batch>(from.batch_size);

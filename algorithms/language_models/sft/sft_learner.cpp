@@ -13,40 +13,26 @@
 namespace troupe {
 namespace {
 
-std::span<float> floats(at::Tensor& x) { return {x.data_ptr<float>(), std::size_t(x.numel())}; }
-
-// The weights `base` without gradients.
-llm::trained_weights frozen(const llm::model_config& config, at::Tensor base) {
-  return {base, {}, llm::weights_in(config, base)};
+std::span<float> floats(const at::Tensor& x) {
+  return {x.data_ptr<float>(), std::size_t(x.numel())};
 }
 
 }  // namespace
 
-sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor start)
-    : config_(std::move(config)),
+sft_learner::sft_learner(llm::tuned_model model, const sft_options& options)
+    : model_(std::move(model)),
       options_(checked_options(options, "sft")),
-      trained_(llm::train_weights(config_, start.clone())),
-      optimizer_(std::size_t(start.numel()), options.adam()),
+      optimizer_(std::size_t(model_.trained().numel()), options.adam()),
       skips_("sft", options.max_skipped_steps) {}
+
+sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor start)
+    : sft_learner(llm::tuned_model(std::move(config), start.clone()), options) {}
 
 sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor base,
                          llm::lora_options adapters, std::uint64_t seed)
-    : config_(std::move(config)),
-      options_(checked_options(options, "sft")),
-      trained_(frozen(config_, base)),
-      adapted_(adapted{
-          adapters,
-          llm::train_adapters(config_, adapters, llm::initial_adapters(config_, adapters, seed))}),
-      optimizer_(std::size_t(llm::adapter_count(config_, adapters)), options.adam()),
-      skips_("sft", options.max_skipped_steps) {}
-
-const at::Tensor& sft_learner::parameters() const {
-  return adapted_ ? adapted_->adapters.parameters : trained_.parameters;
-}
-
-at::Tensor& sft_learner::gradient() {
-  return adapted_ ? adapted_->adapters.gradient : trained_.gradient;
-}
+    : sft_learner(
+          llm::tuned_model(config, base, adapters, llm::initial_adapters(config, adapters, seed)),
+          options) {}
 
 void sft_learner::load_parameters(const at::Tensor& parameters) {
   const at::NoGradGuard off;
@@ -54,14 +40,8 @@ void sft_learner::load_parameters(const at::Tensor& parameters) {
   at::Tensor(this->parameters()).copy_(parameters);
 }
 
-at::Tensor sft_learner::model_parameters() const {
-  if (!adapted_) return trained_.parameters.clone();
-  return llm::merge_adapters(config_, adapted_->options, trained_.parameters,
-                             adapted_->adapters.parameters);
-}
-
 sft_model sft_learner::model() const {
-  return {config_, trained_.weights, adapted_ ? &adapted_->adapters.weights : nullptr};
+  return {model_.config(), model_.weights(), model_.adapters()};
 }
 
 sft_report sft_learner::update(const batch& given) {
@@ -70,7 +50,7 @@ sft_report sft_learner::update(const batch& given) {
   sft_report report{.learning_rate = given.chosen_lr.value_or(learning_rate(options_, updates_))};
   report.answer_tokens = answer_tokens(examples);
   for (const auto& one : examples) report.prompt_tokens += std::int64_t(one.prompt.size());
-  gradient().zero_();
+  model_.gradient().zero_();
   for (const auto& some : micro_batches(examples, options_)) {
     const auto loss =
         -answer_log_probs(model(), some, options_).sum() / double(report.answer_tokens);
@@ -78,11 +58,10 @@ sft_report sft_learner::update(const batch& given) {
     report.loss += loss.item<double>();
     ++report.forward_passes;
   }
-  auto trained = parameters();  // shares the memory of the parameters
   const bool finite = std::isfinite(report.loss);
-  report.grad_norm =
-      finite ? optimizer_.step(floats(trained), floats(gradient()), report.learning_rate)
-             : report.loss;
+  report.grad_norm = finite ? optimizer_.step(floats(parameters()), floats(model_.gradient()),
+                                              report.learning_rate)
+                            : report.loss;
   report.skipped = !std::isfinite(report.grad_norm);
   if (report.skipped) {
     skips_.skipped(finite ? "gradient's norm" : "loss", report.grad_norm);

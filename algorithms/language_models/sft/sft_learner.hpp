@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/llm/model/flat_weights.hpp"
-#include "actors/llm/training/lora.hpp"
+#include "actors/llm/training/tuned_model.hpp"
 #include "algorithms/language_models/sft/config.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
 #include "algorithms/language_models/sft/sft_loss.hpp"
@@ -66,11 +65,11 @@ class sft_learner {
   double loss_of(std::span<const sft_example> examples) const;
 
   /// The trained parameters: the weights [P], or the adapters [A].
-  const at::Tensor& parameters() const;
+  const at::Tensor& parameters() const { return model_.trained(); }
   /// Throws std::invalid_argument for another shape.
   void load_parameters(const at::Tensor& parameters);
   /// A copy of the model's weights [P] as they are now, with the adapters merged.
-  at::Tensor model_parameters() const;
+  at::Tensor model_parameters() const { return model_.merged(); }
 
   sft_learner_state state() const;
   /// Throws std::invalid_argument if the state belongs to another number of parameters.
@@ -82,18 +81,12 @@ class sft_learner {
   void restore(const std::string& bytes);
 
  private:
-  struct adapted {
-    llm::lora_options options;
-    llm::trained_adapters adapters;
-  };
+  sft_learner(llm::tuned_model model, const sft_options& options);
 
   sft_model model() const;
-  at::Tensor& gradient();
 
-  llm::model_config config_;
+  llm::tuned_model model_;
   sft_options options_;
-  llm::trained_weights trained_;  // the model's weights, which have no gradients with adapters
-  std::optional<adapted> adapted_;
   adam optimizer_;
   std::int64_t updates_ = 0;
   detail::skip_guard skips_;

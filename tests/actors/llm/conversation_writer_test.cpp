@@ -9,18 +9,18 @@ namespace {
 
 using testing::has_text;
 
-TEST_CASE("conversation: each turn is written as if all before it had just been read") {
+void check_turns(const sampling_options& sampling) {
   const auto m = read_model(TROUPE_FIXTURES "/llm/models/qwen3");
   const auto packed = pack_weights(m.config, m.weights);
-  conversation_writer writer(packed, {.temperature = 0});
+  conversation_writer writer(packed, sampling);
   std::vector<token_id> said;
   for (token_id turn = 1; turn <= 4; ++turn) {
     const std::vector<token_id> next{turn, 7, token_id(3 * turn)};
     writer.read(next);
     said.insert(said.end(), next.begin(), next.end());
     generation_engine e(packed, 1, {});
-    const auto which = e.submit(
-        {.prompt = said, .max_tokens = 40, .sampling = {.temperature = 0}, .stop_at_eos = false});
+    const auto which =
+        e.submit({.prompt = said, .max_tokens = 40, .sampling = sampling, .stop_at_eos = false});
     while (e.step()) {
     }
     const auto answers = e.take(which);
@@ -30,6 +30,11 @@ TEST_CASE("conversation: each turn is written as if all before it had just been 
     }
   }
   CHECK(writer.length() == std::ssize(said));
+}
+
+TEST_CASE("conversation: each turn is written as if all before it had just been read") {
+  check_turns({.temperature = 0});
+  check_turns({.temperature = 0, .repetition_penalty = 1.5});
 }
 
 TEST_CASE("conversation: the context is not exceeded, and what isn't the model's is refused") {

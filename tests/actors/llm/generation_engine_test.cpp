@@ -119,6 +119,33 @@ TEST_CASE("generation: groups of neighbouring seeds share no answer's seed") {
   CHECK(seeds.size() == 8 * 16);
 }
 
+TEST_CASE("generation: the repetition penalty is for the tokens of the prompt and of the answer") {
+  const auto m = fixture("qwen3");
+  auto e = make(m);
+  auto request = drawn(20, 60, 3);
+  request.sampling = {.temperature = 0, .repetition_penalty = 1.5};
+  const auto out = run(e, request);
+  auto all = request.prompt;
+  all.insert(all.end(), out.tokens.begin(), out.tokens.end());
+  const auto hidden = packed_hidden(m.config, m.weights, {all, {std::ssize(all)}});
+  const auto logits = logits_of(m.config, m.weights, hidden).to(at::kDouble);
+  const auto known = logits.log_softmax(-1);
+  int changed = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    const auto row = logits[std::int64_t(19 + i)];
+    auto penalised = row.clone();
+    for (const auto id : std::set<token_id>(all.begin(), all.begin() + std::ptrdiff_t(20 + i))) {
+      const auto one = row[id].item<double>();
+      penalised[id] = one < 0 ? one * 1.5 : one / 1.5;
+    }
+    CHECK(penalised.argmax().item<token_id>() == out.tokens[i]);
+    CHECK(known[std::int64_t(19 + i)][out.tokens[i]].item<double>() ==
+          Approx(out.log_probs[i]).margin(1e-5));
+    changed += row.argmax().item<token_id>() != out.tokens[i];
+  }
+  CHECK(changed > 10);
+}
+
 TEST_CASE("generation: log-probabilities are those of the sampling temperature") {
   const auto m = fixture("qwen3");
   auto e = make(m);

@@ -47,15 +47,47 @@ TEST_CASE("sampler: tokens are drawn as often as the filtered distribution says"
   check_shares({.top_k = 3, .top_p = 0.85}, {2.0 / 3, 1.0 / 3, 0, 0, 0});
 }
 
-TEST_CASE("sampler: the log-probability is that of the distribution that was drawn from") {
+TEST_CASE("sampler: the log-probability is that of the whole distribution at the temperature") {
   sampler s;
   const auto first = [&](const sampling_options& o) { return s.draw(halves, o, 0.1); };
   CHECK(first({}).id == 0);
   CHECK(first({}).log_prob == Approx(std::log(0.5)).margin(1e-7));
   CHECK(first({.temperature = 2}).log_prob == Approx(std::log(0.343146)).margin(1e-6));
-  CHECK(first({.top_k = 2}).log_prob == Approx(std::log(2.0 / 3)).margin(1e-7));
-  CHECK(first({.top_p = 0.01}).log_prob == Approx(0).margin(1e-9));
-  CHECK(first({.temperature = 0}).log_prob == Approx(std::log(0.5)).margin(1e-7));
+  for (const auto& filtered :
+       {sampling_options{.top_k = 2}, {.top_p = 0.01}, {.min_p = 1}, {.temperature = 0}})
+    CHECK(first(filtered).log_prob == first({}).log_prob);
+  CHECK(first({.temperature = 2, .top_k = 1}).log_prob == first({.temperature = 2}).log_prob);
+  const std::vector<token_id> said{0};
+  for (const double temperature : {0.0, 1.0}) {
+    const auto other =
+        s.draw(halves, {.temperature = temperature, .repetition_penalty = 1000}, 0.3, {said});
+    CHECK(other.id == 1);
+    CHECK(other.log_prob == Approx(std::log(0.25)).margin(1e-7));
+  }
+}
+
+TEST_CASE("sampler: tokens that the text has already are penalised once each") {
+  const std::vector<float> logits{2, 1, 0, -1, -1};
+  const std::vector<token_id> prompt{3, 0, 3}, answer{3, 0};
+  const std::vector<double> weights{std::exp(1.0), std::exp(1.0), 1, std::exp(-2.0),
+                                    std::exp(-1.0)};
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (const text_before& before : {text_before{prompt, answer}, {prompt}, {{}, prompt}}) {
+    sampler s;
+    std::vector<double> share(5);
+    for (std::uint64_t i = 0; i < 20000; ++i) {
+      const auto drawn = s.draw(logits, {.repetition_penalty = 2}, uniform_of(7, i), before);
+      share[static_cast<std::size_t>(drawn.id)] += 1.0 / 20000;
+    }
+    for (std::size_t i = 0; i < 5; ++i) {
+      CAPTURE(i);
+      const double expected = weights[i] / sum;
+      CHECK(std::abs(share[i] - expected) <= 4 * std::sqrt(expected * (1 - expected) / 2e4));
+    }
+  }
+  sampler s;
+  // The filters come after the penalty: the likeliest are the first two, equally.
+  CHECK(s.draw(logits, {.top_k = 1, .repetition_penalty = 2}, 0.75, {prompt}).id == 1);
 }
 
 TEST_CASE("sampler: at temperature 0 it is the likeliest, the first of equal ones") {
@@ -74,10 +106,14 @@ TEST_CASE("sampler: filters find the likeliest among many, whatever their order"
   for (int i = 0; i < 300; ++i) top += std::exp(-0.01 * i);
   const auto three_hundred = s.draw(logits, {.top_k = 300}, 0.0);
   CHECK(three_hundred.id == 0);
-  CHECK(three_hundred.log_prob == Approx(-std::log(top)).margin(1e-6));
-  const auto likely = s.draw(logits, {.top_p = top / sum - 1e-6}, 0.0);
-  CHECK(likely.log_prob == Approx(-std::log(top)).margin(1e-6));
-  CHECK(s.draw(logits, {.top_k = 10000}, 0.0).log_prob == Approx(-std::log(sum)).margin(1e-6));
+  // The last of the three hundred likeliest is drawn by the highest number.
+  const double highest = 1 - 1e-9;
+  const auto rank_of = [&](const drawn_token& drawn) {
+    return std::lround(-100.0 * logits[static_cast<std::size_t>(drawn.id)]);
+  };
+  CHECK(rank_of(s.draw(logits, {.top_k = 300}, highest)) == 299);
+  CHECK(rank_of(s.draw(logits, {.top_p = top / sum - 1e-6}, highest)) == 299);
+  CHECK(rank_of(s.draw(logits, {.top_k = 10000}, highest)) > 1500);
 }
 
 TEST_CASE("sampler: numbers depend on seed and position alone and fill [0, 1) evenly") {
@@ -109,6 +145,8 @@ TEST_CASE("sampler: what can't be meant is refused with its name and value") {
   CHECK_THROWS_WITH(check_sampling({.top_p = 0}), has_text("top_p: expected a number above 0"));
   CHECK_THROWS_WITH(check_sampling({.top_p = nan}), has_text("top_p"));
   CHECK_THROWS_WITH(check_sampling({.min_p = 1.5}), has_text("min_p: expected"));
+  CHECK_THROWS_WITH(check_sampling({.repetition_penalty = 0}),
+                    has_text("repetition_penalty: expected a number from 0.001 to 1000, got 0"));
   CHECK_NOTHROW(check_sampling({.temperature = 0, .top_k = 5, .top_p = 0.5, .min_p = 1}));
 
   sampler s;

@@ -29,9 +29,7 @@ TEST_CASE("advantages: each kind, worked by hand", "[losses]") {
   const auto all = std::sqrt((2 * (1 - 8.0 / 6) * (1 - 8.0 / 6) + 2 * (8.0 / 6) * (8.0 / 6) +
                               (2 - 8.0 / 6) * (2 - 8.0 / 6) + (4 - 8.0 / 6) * (4 - 8.0 / 6)) /
                              5);
-  const auto rows = [&](advantage_kind kind) {
-    return advantages_of(rewards, kind, 0.0).advantages;
-  };
+  const auto rows = [&](advantage_kind kind) { return advantages_of(rewards, kind, 0.0); };
 
   check_row(rows(advantage_kind::group_std)[0], {0.5 / one, -0.5 / one, -0.5 / one, 0.5 / one});
   check_row(rows(advantage_kind::group_std)[1], {-1 / two, 1 / two});
@@ -46,33 +44,32 @@ TEST_CASE("advantages: each kind, worked by hand", "[losses]") {
 }
 
 TEST_CASE("advantages: eps is added to the deviation", "[losses]") {
-  const auto row = advantages_of({{2.0, 4.0}}, advantage_kind::group_std, 1.0).advantages[0];
+  const auto row = advantages_of({{2.0, 4.0}}, advantage_kind::group_std, 1.0)[0];
   check_row(row, {-1 / (std::sqrt(2.0) + 1), 1 / (std::sqrt(2.0) + 1)});
 }
 
-TEST_CASE("advantages: groups without variance are told, and are exactly 0", "[losses]") {
+TEST_CASE("advantages: of groups without variance they are exactly 0", "[losses]") {
   // .1 three times has a mean that isn't .1 in doubles.
   const groups rewards{{0.1, 0.1, 0.1}, {0.0, 1.0}, {0.7}, {std::nullopt, 1.0}, {}};
   for (const auto kind : {advantage_kind::group_std, advantage_kind::group_mean,
                           advantage_kind::batch_std, advantage_kind::leave_one_out}) {
     const auto found = advantages_of(rewards, kind);
-    CHECK(found.zero_variance == std::vector<bool>{true, false, true, true, true});
-    CHECK(found.advantages[0] == std::vector<double>{0, 0, 0});
-    CHECK(found.advantages[2] == std::vector<double>{0});
-    CHECK(found.advantages[3] == std::vector<double>{0, 0});
-    CHECK(found.advantages[4].empty());
-    CHECK(found.advantages[1][1] > 0);
+    CHECK(found[0] == std::vector<double>{0, 0, 0});
+    CHECK(found[2] == std::vector<double>{0});
+    CHECK(found[3] == std::vector<double>{0, 0});
+    CHECK(found[4].empty());
+    CHECK(found[1][1] > 0);
   }
   const auto plain = advantages_of(rewards, advantage_kind::reward);
-  CHECK(plain.advantages[2] == std::vector<double>{0.7});
+  CHECK(plain[2] == std::vector<double>{0.7});
 }
 
 TEST_CASE("advantages: an answer without a reward is no bad answer", "[losses]") {
   const auto with = advantages_of({{1.0, std::nullopt, 0.0, 1.0}}, advantage_kind::group_std);
   const auto without = advantages_of({{1.0, 0.0, 1.0}}, advantage_kind::group_std);
-  const auto& a = with.advantages[0];
+  const auto& a = with[0];
   CHECK(a[1] == 0.0);
-  check_row({a[0], a[2], a[3]}, without.advantages[0]);
+  check_row({a[0], a[2], a[3]}, without[0]);
   CHECK(std::accumulate(a.begin(), a.end(), 0.0) == Approx(0.0).margin(1e-12));
 }
 

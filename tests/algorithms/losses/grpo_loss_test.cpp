@@ -206,6 +206,53 @@ TEST_CASE("grpo_loss: the penalty by the reference is added to each token", "[lo
   CHECK_THROWS_WITH(loss_of(bare, options), Catch::Contains("reference must be [3]"));
 }
 
+TEST_CASE("grpo_loss: the entropy bonus is a mean over tokens, with the gradient of the entropy",
+          "[losses]") {
+  // Five logits of each of three tokens, the first two of one answer.
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(3);
+  const auto start = at::randn({3, 5}, generator, at::kDouble);
+  const auto ids = at::tensor({1, 4, 0}, at::kLong);
+  const auto loss_at = [&](const at::Tensor& logits, const grpo_loss_options& options) {
+    const auto log_p = logits.log_softmax(-1);
+    auto in = three_tokens();
+    in.log_prob = log_p.gather(1, ids.unsqueeze(1)).squeeze(1);
+    in.entropy = -(log_p.exp() * log_p).sum(-1);
+    // These are three of four tokens of the batch, and two of three answers.
+    return grpo_loss(in, options, {.tokens = 4, .answers = 3, .length_max = 5});
+  };
+  for (const auto variant : {grpo_variant::dapo, grpo_variant::gspo, grpo_variant::dr_grpo,
+                             grpo_variant::rloo, grpo_variant::grpo}) {
+    CAPTURE(int(variant));
+    auto with = preset_of(variant).loss;
+    with.correction = {};
+    const auto without = with;
+    with.entropy_coef = 0.3;
+    auto logits = start.clone().set_requires_grad(true),
+         bare = start.clone().set_requires_grad(true);
+    const auto found = loss_at(logits, with), other = loss_at(bare, without);
+    const auto p = start.softmax(-1);
+    const auto entropy = -(p * p.log()).sum().item<double>();
+    CHECK(found.metrics.entropy == Approx(entropy / 3));
+    CHECK(found.metrics.loss == Approx(other.metrics.loss - 0.3 * entropy / 4));
+    CHECK(other.metrics.entropy == 0.0);
+    found.loss.backward();
+    other.loss.backward();
+    for (std::int64_t i = 0; i < 15; ++i) {  // by finite differences of the bonus
+      const auto bonus_at = [&](double step) {
+        auto moved = start.clone();
+        moved.view({15})[i] += step;
+        return loss_at(moved, with).metrics.loss - loss_at(moved, without).metrics.loss;
+      };
+      const double expected = (bonus_at(1e-5) - bonus_at(-1e-5)) / 2e-5;
+      CHECK((logits.grad() - bare.grad()).view({15})[i].item<double>() ==
+            Approx(expected).margin(1e-9));
+    }
+  }
+  auto options = preset_of(grpo_variant::dapo).loss;
+  options.entropy_coef = 0.1;
+  CHECK_THROWS_WITH(loss_of(three_tokens(), options), Catch::Contains("entropy must be [3]"));
+}
+
 namespace {
 
 /// Answers padded to the longest with numbers that must not count, and a mask: [N, L].

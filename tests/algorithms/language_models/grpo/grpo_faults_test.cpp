@@ -77,10 +77,13 @@ TEST_CASE("grpo: faults don't keep a run from its end, and the same seed ends th
       restarts += train(faulty_run(mode, seed, "random")).restarts;
     }
     CHECK(restarts > 0);
-    const auto faulty = faulty_run(mode, 2, "crash=0.01,delay=0.02");
-    const auto first = train(faulty);
-    CHECK(first.restarts > 0);
-    CHECK(train(faulty).summary.weights_sha256 == first.summary.weights_sha256);
+    auto faulty = faulty_run(mode, 2, "crash=0.01,delay=0.02");
+    for (const int rank : {0, 2}) {
+      faulty.trainer.lora.rank = rank;
+      const auto first = train(faulty);
+      CHECK(first.restarts > 0);
+      CHECK(train(faulty).summary.weights_sha256 == first.summary.weights_sha256);
+    }
   }
 }
 

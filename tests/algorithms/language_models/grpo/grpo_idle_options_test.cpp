@@ -73,6 +73,13 @@ TEST_CASE(
   CHECK(idle_of(grpo_options{.kl_coef = 0.1, .kl_in = kl_place::reward, .kl = kl_kind::k2}) ==
         names{"kl=\"k2\""});
   CHECK(idle_of(grpo_options{.kl_coef = 0.1, .kl = kl_kind::k2}) == names{});
+  const grpo_options refreshed{.reference_every_updates = 5, .reference_mixup = 0.5};
+  CHECK(idle_of(refreshed) == names{"reference_every_updates=5", "reference_mixup=0.5"});
+  CHECK(idle_of(grpo_options{.kl_coef = 0.1, .reference_mixup = 0.5}) ==
+        names{"reference_mixup=0.5"});
+  auto penalised = refreshed;
+  penalised.kl_coef = 0.1;
+  CHECK(idle_of(penalised) == names{});
   CHECK(idle_of(grpo_options{.variant = grpo_variant::dr_grpo, .advantage_eps = 0.1}) ==
         names{"advantage_eps=0.1"});
   CHECK(idle_of(grpo_options{.advantage = advantage_kind::reward,
@@ -83,6 +90,17 @@ TEST_CASE(
   config.trainer = {.term = policy_term::clip, .cispo_max = 2.0};
   CHECK(grpo_idle_options(config, find_task("sum_digits")).front().why ==
         "only term cispo has such a bound");
+}
+
+TEST_CASE("grpo_idle_options: options of adapters that there aren't, and of their moments") {
+  grpo_options options{.lora = {.alpha = 8.0, .targets = {llm::projection::q}}};
+  CHECK(idle_of(options) == names{"lora.alpha=8.0", "lora.targets=[\"q\"]"});
+  options.lora.rank = 4;
+  CHECK(idle_of(options) == names{});
+  grpo_config config;
+  config.trainer = options;
+  config.warm_start.keep_moments = true;
+  CHECK(idle_of(config) == names{"warm_start.keep_moments=true"});
 }
 
 TEST_CASE("grpo_idle_options: sections that a run has no use for are told") {

@@ -3,7 +3,9 @@
 #include "algorithms/language_models/grpo/grpo_learner.hpp"
 
 #include <cmath>
+#include <set>
 
+#include "actors/checkpoint/state.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/test.hpp"
@@ -269,6 +271,215 @@ TEST_CASE("grpo_learner: in the reward the penalty is for what has become likeli
   CHECK(report.kl_reward == Approx(sum / 12).margin(1e-4));
 }
 
+/// The mean estimate k3 of the KL divergence from the reference over the groups' tokens.
+double kl_of(const std::vector<answer_group>& groups, const at::Tensor& weights,
+             const at::Tensor& reference) {
+  const at::NoGradGuard no_grad;
+  const auto config = small_model();
+  std::vector<llm::token_group> tokens;
+  for (const auto& group : groups) {
+    auto& one = tokens.emplace_back(llm::token_group{group.prompt, {}});
+    for (const auto& a : group.answers) one.answers.push_back(a.tokens);
+  }
+  const auto by = [&](const at::Tensor& of) {
+    return llm::answer_log_probs(config, llm::weights_in(config, of), tokens);
+  };
+  return kl_estimate(kl_kind::k3, by(weights), by(reference)).mean().item<double>();
+}
+
+TEST_CASE("grpo_learner: the reference is mixed with the weights, as often as is asked") {
+  const auto start = small_weights();
+  const auto groups = random_groups(3, 4, start);
+  for (const double mixup : {0.6, 1.0}) {
+    CAPTURE(mixup);
+    auto learner = make_learner(
+        {.kl_coef = 0.5, .reference_every_updates = 2, .reference_mixup = mixup, .lr = 3e-3});
+    auto reference = start.clone();
+    for (int update = 1; update <= 5; ++update) {
+      const auto before = learner.parameters().clone();
+      const double expected = kl_of(groups, before, reference);
+      CHECK(learner.update({groups}).loss.kl == Approx(expected).epsilon(1e-3).margin(1e-6));
+      if (update == 2) CHECK(expected > 1e-4);
+      if (update == 3) CHECK(expected < (mixup == 1.0 ? 1e-6 : 0.5 * kl_of(groups, before, start)));
+      if (update % 2 == 0) reference = (1 - mixup) * reference + mixup * learner.parameters();
+    }
+    auto never = make_learner({.kl_coef = 0.5, .reference_mixup = mixup, .lr = 3e-3});
+    for (int update = 1; update <= 4; ++update) never.update({groups});
+    const double far = kl_of(groups, never.parameters(), start);
+    CHECK(never.update({groups}).loss.kl == Approx(far).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("grpo_learner: the reference is refreshed after an update without anything to learn") {
+  const auto start = small_weights();
+  auto groups = random_groups(3, 4, start);
+  auto learner = make_learner({.kl_coef = 0.5,
+                               .reference_every_updates = 2,
+                               .reference_mixup = 1.0,
+                               .zero_variance_groups = zero_variance_rule::drop,
+                               .lr = 3e-3});
+  learner.update({groups});
+  auto flat = groups;
+  for (auto& group : flat) {
+    for (auto& a : group.answers) a.reward = 1.0;
+  }
+  CHECK(learner.update({flat}).steps == 0);
+  CHECK(learner.update({groups}).loss.kl == Approx(0.0).margin(1e-6));
+}
+
+TEST_CASE("grpo_learner: the entropy bonus is of whole distributions, and makes them wider") {
+  const auto start = small_weights();
+  auto groups = random_groups(4, 4, start);
+  for (auto& group : groups) {
+    for (auto& a : group.answers) a.reward = 1.0;  // nothing else to learn
+  }
+  const grpo_options options{.entropy_coef = 0.1, .zero_variance_groups = zero_variance_rule::keep};
+  auto learner = make_learner(options);
+  const auto first = learner.update({groups});
+  const auto config = small_model();
+  double sum = 0, tokens = 0;
+  for (const auto& group : groups) {
+    for (const auto& a : group.answers) {
+      const at::NoGradGuard no_grad;
+      const llm::token_group one{group.prompt, {a.tokens}};
+      sum += llm::answer_scores(config, llm::weights_in(config, start), {&one, 1},
+                                {.log_probs = {.entropy = true}})
+                 .entropy.sum()
+                 .item<double>();
+      tokens += double(a.tokens.size());
+    }
+  }
+  CHECK(first.loss.entropy == Approx(sum / tokens).epsilon(1e-5));
+  CHECK(first.loss.loss == Approx(-0.1 * sum / tokens).epsilon(1e-5));
+  auto parts = make_learner([&] {
+    auto small = options;
+    small.micro_tokens = 1;
+    return small;
+  }());
+  CHECK(parts.update({groups}).loss.entropy == Approx(first.loss.entropy).epsilon(1e-5));
+  CHECK(distance(parts.parameters(), learner.parameters()) < 1e-4);
+  for (int i = 0; i < 5; ++i) learner.update({groups});
+  CHECK(learner.update({groups}).loss.entropy > first.loss.entropy + 0.01);
+
+  auto without = make_learner({.zero_variance_groups = zero_variance_rule::keep});
+  CHECK(without.update({groups}).loss.entropy == 0.0);
+  CHECK(at::equal(without.parameters(), start));
+}
+
+TEST_CASE("grpo_learner: groups are dropped by the task's reward alone, whatever lengths cost") {
+  auto groups = random_groups(3, 4, small_weights());
+  for (auto& a : groups[0].answers) a.reward = 1.0;
+  std::set<std::size_t> lengths;
+  for (const auto& a : groups[0].answers) lengths.insert(a.tokens.size());
+  REQUIRE(lengths.size() > 1);
+  const auto learned = [&](zero_variance_rule rule) {
+    return make_learner(
+               {.variant = grpo_variant::dapo, .zero_variance_groups = rule, .overlong_cache = 5})
+        .update({groups});
+  };
+  for (const auto rule : {zero_variance_rule::drop, zero_variance_rule::refill}) {
+    const auto report = learned(rule);
+    CHECK(report.trained_answers == 8);
+    CHECK(report.zero_variance_groups == 1);
+    CHECK(report.overlong_reward < 0.0);
+  }
+  CHECK(learned(zero_variance_rule::keep).trained_answers == 12);
+}
+
+const grpo_options adapting{.kl_coef = 0.1, .lora = {.rank = 3, .alpha = 6.0}, .lr = 3e-3};
+
+TEST_CASE("grpo_learner: with adapters they alone are trained, and the parameters have them") {
+  const auto start = small_weights();
+  const auto before = start.clone();
+  auto options = adapting;
+  options.lora.targets = {llm::projection::down, llm::projection::q};
+  auto learner = make_learner(options, start);
+  CHECK(at::equal(learner.parameters(), start));
+  const auto groups = random_groups(4, 4, start);
+  const auto report = learner.update({groups});
+  CHECK(report.loss.ratio == Approx(1.0).margin(1e-4));
+  CHECK(report.loss.kl == Approx(0.0).margin(1e-6));
+  for (int i = 0; i < 4; ++i) learner.update({groups});
+  CHECK(at::equal(start, before));
+  CHECK(preference(groups, learner.parameters()) > preference(groups, before));
+
+  const auto config = small_model();
+  const llm::lora_options lora{
+      .targets = options.lora.targets, .rank = 3, .alpha = options.lora.alpha};
+  const auto state = learner.state();
+  CHECK(state.adapters.numel() == llm::adapter_count(config, lora));
+  CHECK(state.optimizer.first_moment.size() == std::size_t(state.adapters.numel()));
+  CHECK(!state.base.defined());
+  CHECK(!state.reference.defined());
+  CHECK(at::equal(learner.parameters(), llm::merge_adapters(config, lora, start, state.adapters)));
+  const auto now = llm::weights_in(config, learner.parameters());
+  const auto then = llm::weights_in(config, start);
+  CHECK(at::equal(now.embedding, then.embedding));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(at::equal(now.layers[i].up, then.layers[i].up));
+    CHECK(!at::equal(now.layers[i].q, then.layers[i].q));
+    CHECK(!at::equal(now.layers[i].down, then.layers[i].down));
+  }
+  // The reference is the model without adapters.
+  const double far = kl_of(groups, learner.parameters(), start);
+  CHECK(far > 1e-4);
+  CHECK(learner.update({groups}).loss.kl == Approx(far).epsilon(1e-3));
+}
+
+TEST_CASE("grpo_learner: with adapters the ratio goes to the adapted weights of the first step") {
+  const auto start = small_weights();
+  const auto groups = random_groups(4, 4, start);
+  auto options = adapting;
+  options.proximal = proximal_policy::recomputed;
+  auto learner = make_learner(options);
+  for (int i = 0; i < 4; ++i) learner.update({groups});
+  const auto fresh = random_groups(4, 4, learner.parameters());
+  const auto report = learner.update({fresh});
+  CHECK(report.loss.ratio == Approx(1.0).margin(1e-4));
+  CHECK(report.loss.weight == Approx(1.0).margin(1e-4));
+}
+
+TEST_CASE("grpo_learner: warm moments are none of the adapters'") {
+  const auto start = small_weights();
+  const auto count = static_cast<std::size_t>(start.numel());
+  grpo_learner learner({.config = small_model(), .max_completion_tokens = 5, .lr = 1e-3}, adapting,
+                       {start, {100, std::vector<float>(count), std::vector<float>(count, 1.0f)}},
+                       7);
+  CHECK(learner.state().optimizer.step == 0);
+}
+
+TEST_CASE("grpo_learner: the seed decides the first adapters") {
+  const auto first = [](std::uint64_t seed) {
+    return grpo_learner({.config = small_model()}, adapting, {small_weights(), {}}, seed)
+        .state()
+        .adapters.clone();
+  };
+  CHECK(at::equal(first(1), first(1)));
+  CHECK(!at::equal(first(1), first(2)));
+}
+
+TEST_CASE("grpo_learner: weights that replace adapted ones are kept by the state") {
+  const auto start = small_weights();
+  const auto groups = random_groups(4, 4, start);
+  auto learner = make_learner(adapting);
+  learner.update({groups});
+  learner.load_parameters(learner.parameters().clone());  // the same weights change nothing
+  CHECK(!learner.state().base.defined());
+
+  auto replaced = make_learner(adapting);  // as after the loss of the role
+  replaced.load_parameters(learner.parameters());
+  CHECK(at::equal(replaced.parameters(), learner.parameters()));
+  const double far = kl_of(groups, replaced.parameters(), start);
+  CHECK(replaced.update({groups}).loss.kl == Approx(far).epsilon(1e-3));
+  auto resumed = make_learner(adapting);
+  resumed.load_parameters(replaced.parameters());
+  resumed.restore(replaced.save());
+  CHECK(at::equal(resumed.parameters(), replaced.parameters()));
+  resumed.update({groups});
+  replaced.update({groups});
+  CHECK(at::equal(resumed.parameters(), replaced.parameters()));
+}
+
 TEST_CASE("grpo_learner: nothing that isn't finite reaches the weights") {
   const auto groups = random_groups(2, 4, small_weights());
   grpo_options impatient;
@@ -331,16 +542,37 @@ TEST_CASE("grpo_learner: the step size rises over the warm-up, and falls after i
 }
 
 TEST_CASE("grpo_learner: goes on from its saved state as if nothing had happened") {
-  const grpo_options options{.warmup_updates = 3, .epochs = 1, .minibatches = 2};
-  auto whole = make_learner(options);
-  const auto groups = random_groups(4, 4, small_weights());
-  CHECK(whole.update({groups}).learning_rate == 0.0);
-  auto resumed = make_learner(options);
-  resumed.load_parameters(whole.parameters());
-  resumed.restore(whole.save());
-  CHECK(whole.update({groups}).learning_rate == Approx(1e-3 / 3));
-  resumed.update({groups});
-  CHECK(at::equal(whole.parameters(), resumed.parameters()));
+  const grpo_options plain{.warmup_updates = 3, .epochs = 1, .minibatches = 2};
+  auto refreshing = plain, adapted = plain;
+  refreshing.kl_coef = 0.5;
+  refreshing.reference_every_updates = 2;
+  adapted.kl_coef = 0.5;
+  adapted.lora.rank = 2;
+  for (const auto& options : {plain, refreshing, adapted}) {
+    auto whole = make_learner(options);
+    const auto groups = random_groups(4, 4, small_weights());
+    CHECK(whole.update({groups}).learning_rate == 0.0);
+    whole.update({groups});
+    auto resumed = make_learner(options);
+    resumed.load_parameters(whole.parameters());
+    resumed.restore(whole.save());
+    CHECK(at::equal(whole.parameters(), resumed.parameters()));
+    CHECK(whole.update({groups}).learning_rate == Approx(2e-3 / 3));
+    resumed.update({groups});
+    CHECK(at::equal(whole.parameters(), resumed.parameters()));
+    CHECK(!at::equal(whole.parameters(), small_weights()));
+  }
+}
+
+TEST_CASE("grpo_learner: states of other options and blocks of other sizes are refused") {
+  auto plain = make_learner({}), adapted = make_learner(adapting);
+  auto refreshing = make_learner({.kl_coef = 0.5, .reference_every_updates = 2});
+  CHECK_THROWS_WITH(adapted.restore(plain.save()), Catch::Contains("grpo: adapters: expected"));
+  CHECK_THROWS_WITH(refreshing.restore(plain.save()), Catch::Contains("grpo: reference: expected"));
+  CHECK_THROWS_AS(plain.restore(adapted.save()), state_error);
+  for (auto* learner : {&plain, &adapted})
+    CHECK_THROWS_WITH(learner->load_parameters(at::zeros({3})),
+                      Catch::Contains("grpo: parameters: expected"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "actors/llm/files/llm_file_error.hpp"
@@ -357,6 +358,63 @@ void check_resumed(const grpo_config& config, const std::string& root) {
   }
 }
 
+TEST_CASE("grpo: a refreshed reference and adapters are resumed, after a warm start, too") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.warm_start.batches = 20;  // moves are legal, and updates before the checkpoint teach
+  config.checkpoint.every_updates = 2;
+  config.trainer.kl_coef = 0.5;
+  config.trainer.lr = 3e-3;
+  auto refreshed = config, adapted = config;
+  refreshed.trainer.reference_every_updates = 1;
+  adapted.trainer.kl_coef = 0.0;
+  adapted.trainer.lora.rank = 2;
+  std::set<std::string> ends{run(config, folder.path.string()).weights_sha256};
+  for (const auto& other : {refreshed, adapted}) {
+    CAPTURE(other.trainer.lora.rank);
+    check_resumed(other, folder.path.string());
+    ends.insert(run(other, folder.path.string()).weights_sha256);
+  }
+  adapted.trainer.lr = 1e-30;
+  ends.insert(run(adapted, folder.path.string()).weights_sha256);
+  CHECK(ends.size() == 4);
+}
+
+TEST_CASE("grpo: the model of a run with adapters has them merged") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.trainer.lora = {.rank = 2, .alpha = 4.0, .targets = {llm::projection::o}};
+  config.trainer.lr = 3e-3;
+  config.trainer.warmup_updates = 0;
+  const auto summary = run(config, folder.path.string());
+  const std::filesystem::path left = summary.run_directory;
+  const auto learned = llm::read_model(left / "last_model");
+  CHECK(evaluate_model(config, left / "last_model", 6).mean == summary.eval_mean);
+  config.total_steps = 1;
+  config.trainer.lr = 1e-30;
+  const auto began = llm::read_model(
+      std::filesystem::path(run(config, folder.path.string()).run_directory) / "last_model");
+  CHECK(at::equal(learned.weights.embedding, began.weights.embedding));
+  for (std::size_t i = 0; i < learned.weights.layers.size(); ++i) {
+    CHECK(at::equal(learned.weights.layers[i].q, began.weights.layers[i].q));
+    CHECK(!at::equal(learned.weights.layers[i].o, began.weights.layers[i].o));
+  }
+}
+
+TEST_CASE("grpo: adapters have ten times the step size where none is asked for") {
+  grpo_config config;
+  const auto lr = [&] { return completed(config, find_task(config.task.name)).trainer.lr.value(); };
+  for (const auto& task : tasks) {
+    config = {};
+    config.task.name = task;
+    const double of_all = lr();
+    config.trainer.lora.rank = 4;
+    CHECK(lr() == Approx(10 * of_all));
+    config.trainer.lr = 0.5;
+    CHECK(lr() == 0.5);
+  }
+}
+
 TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {
   const temporary_folder folder;
   for (const auto& task : tasks) {
@@ -371,9 +429,7 @@ TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the s
 
 TEST_CASE("grpo: games have defaults of their own, and what is said wins over them") {
   grpo_config config;
-  const auto completed = [](const grpo_config& c) {
-    return troupe::completed(c, task_of(c));
-  };
+  const auto completed = [](const grpo_config& c) { return troupe::completed(c, task_of(c)); };
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
   CHECK(completed(config).trainer.penalty() == 0.0);
   CHECK(completed(config).trainer.lr == 1e-4);
@@ -454,6 +510,35 @@ std::vector<double> column_of(const run_summary& summary, const std::string& nam
   return found;
 }
 
+TEST_CASE("grpo: a run goes on from a checkpoint with its reference and its adapters") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.warm_start.batches = 20;
+  config.checkpoint.every_updates = 2;  // a deterministic run goes on from each of them
+  config.trainer.lr = 3e-3;
+  auto refreshed = config, adapted = config;
+  refreshed.trainer.reference_every_updates = 3;
+  const auto distance = column_of(run(refreshed, folder.path.string()), "train/kl_reference");
+  REQUIRE(distance.size() == 4);
+  CHECK(distance[2] > 1e-5);  // the first weights, not those of the checkpoint
+  CHECK(distance[3] < 0.9 * distance[2]);
+
+  adapted.trainer.lora.rank = 2;
+  adapted.trainer.lr = 3e-2;
+  const auto ratios = column_of(run(adapted, folder.path.string()), "train/ratio");
+  REQUIRE(ratios.size() == 4);
+  for (const double ratio : ratios) CHECK(ratio == Approx(1.0).margin(1e-4));
+}
+
+TEST_CASE("grpo: the entropy bonus stands in progress.csv") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  CHECK(column_of(run(config, folder.path.string()), "train/token_entropy") == std::vector(4, 0.0));
+  config.trainer.entropy_coef = 0.01;
+  for (const double each : column_of(run(config, folder.path.string()), "train/token_entropy"))
+    CHECK((each > 0.0 && each < std::log(22.0)));
+}
+
 TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long answers cost") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync);
@@ -467,6 +552,45 @@ TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long a
   CHECK(seen(grpo_variant::dapo, "rollout/overlong_reward") < 0);
   CHECK(seen(grpo_variant::grpo, "rollout/zero_variance_groups_replaced") == 0);
   CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
+}
+
+TEST_CASE("grpo: the filters and the penalty of sampling reach the generator, in training alone") {
+  const temporary_folder folder;
+  for (const std::string task : {"reversed_text", "blackjack"}) {
+    CAPTURE(task);
+    std::vector<std::string> ends;
+    const auto learned = [&](double top_p, std::int64_t top_k, double min_p, double penalty) {
+      auto config = small_run(training_mode::sync, task);
+      config.rollout.top_p = top_p;
+      config.rollout.top_k = top_k;
+      config.rollout.min_p = min_p;
+      config.rollout.repetition_penalty = penalty;
+      const auto summary = run(config, folder.path.string());
+      ends.push_back(summary.weights_sha256);
+      return column_of(summary, "rollout/zero_variance_groups");
+    };
+    learned(1.0, 0, 0.0, 1.0);
+    CHECK(learned(1e-9, 0, 0.0, 1.0).front() == 4);  // the likeliest token alone
+    CHECK(learned(1.0, 1, 0.0, 1.0).front() == 4);
+    CHECK(learned(1.0, 0, 1.0, 1.0).front() == 4);
+    learned(1.0, 0, 0.0, 1.5);
+    CHECK(ends[1] == ends[2]);
+    CHECK(ends[1] == ends[3]);
+    CHECK(ends[0] != ends[1]);
+    CHECK(ends[0] != ends[4]);
+  }
+}
+
+TEST_CASE("grpo: evaluations take the likeliest tokens without the penalty of sampling") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.warm_start.batches = 20;
+  config.evaluation = {.every_updates = 0, .problems = 2, .final_problems = 40, .stop_at = {}};
+  const auto summary = run(config, folder.path.string());
+  REQUIRE(summary.eval_mean > -1.1);  // some moves are legal
+  const auto last = std::filesystem::path(summary.run_directory) / "last_model";
+  config.rollout.repetition_penalty = 0.001;  // what the prompt has would be said again
+  CHECK(evaluate_model(config, last, 40).mean == summary.eval_mean);
 }
 
 TEST_CASE("grpo: games are counted as episodes, and without one nothing of an environment is") {
@@ -565,6 +689,25 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
   CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
         "/trainer/overlong_cache: expected at most rollout.max_completion_tokens, 8, got 9");
+  CHECK_THAT(refusal(R"({"rollout": {"top_p": 0}})"),
+             Catch::Contains("/rollout/top_p: expected a number > 0"));
+  CHECK_THAT(refusal(R"({"rollout": {"top_k": -1}})"), Catch::Contains("/rollout/top_k: expected"));
+  CHECK_THAT(refusal(R"({"rollout": {"min_p": 1.5}})"),
+             Catch::Contains("/rollout/min_p: expected"));
+  CHECK_THAT(refusal(R"({"rollout": {"repetition_penalty": 0}})"),
+             Catch::Contains("/rollout/repetition_penalty: expected"));
+  CHECK_THAT(refusal(R"({"trainer": {"entropy_coef": -1}})"),
+             Catch::Contains("/trainer/entropy_coef: expected"));
+  CHECK_THAT(refusal(R"({"trainer": {"reference_mixup": 0}})"),
+             Catch::Contains("/trainer/reference_mixup: expected a number > 0"));
+  CHECK_THAT(refusal(R"({"trainer": {"lora": {"rank": 4}, "reference_every_updates": 2}})"),
+             Catch::Contains("/trainer/reference_every_updates: expected 0 where lora.rank is "
+                             "above 0"));
+  CHECK_THAT(refusal(R"({"trainer": {"lora": {"targets": ["q", "q"]}}})"),
+             Catch::Contains("/trainer/lora/targets: expected each layer once"));
+  CHECK_THAT(refusal(R"({"trainer": {"lora": {"targets": ["w"]}}})"),
+             Catch::Contains("/trainer/lora/targets/0: unknown value \"w\""));
+  CHECK_THAT(refusal(R"({"trainer": {"lora": {"lora_r": 4}}})"), Catch::Contains("rank"));
   CHECK(refusal(R"({"trainer": {"correction_min": 6}})") ==
         "/trainer/correction_min: expected at most correction_max, 5, got 6.0");
   CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==
@@ -575,9 +718,10 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
         "to lr else, got 8");
   CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
   CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
-  CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
-        "/world/urls: expected [] where deterministic is true, as a server's replies come when they "
-        "come, got [\"http://localhost:1\"]");
+  CHECK(
+      refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
+      "/world/urls: expected [] where deterministic is true, as a server's replies come when they "
+      "come, got [\"http://localhost:1\"]");
   CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "taken");
   CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2006}})") ==
         "/code/last_user: expected at least 2007, two after code.first_user for each of "

@@ -192,7 +192,7 @@ TEST_CASE("sft setup: the number of updates is that of the epochs, or total_step
   config.trainer.epochs = 0.5;
   CHECK(completed(config, setup).total_steps == 3);
   config.trainer.lora.rank = 4;
-  CHECK(completed(config, setup).adapters().value().rank == 4);
+  CHECK(completed(config, setup).trainer.lora.adapters().value().rank == 4);
   config.total_steps = 7;
   CHECK(completed(config, setup).total_steps == 7);
   config.trainer.warmup_updates = 7;
