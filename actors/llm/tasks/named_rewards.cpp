@@ -90,7 +90,7 @@ std::int64_t length_of(const std::string& argument) {
       std::from_chars(argument.data(), argument.data() + argument.size(), most);
   if (error != std::errc() || end != argument.data() + argument.size() || most < 1)
     throw std::invalid_argument(
-        fmt::format("reward length: expected a number of characters >= 1, got \"{}\"", argument));
+        fmt::format("reward length: expected a number of bytes >= 1, got \"{}\"", argument));
   return most;
 }
 

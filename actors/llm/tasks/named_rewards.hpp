@@ -5,7 +5,7 @@
 //   numeric          the last number of the answer is the last one of the expected answer
 //   contains         the expected text is in the answer, in any case
 //   contains:FIELD   the share of the texts in a field of the line, a list, that are in the answer
-//   length:MAX       the answer has at most MAX characters
+//   length:MAX       the answer has at most MAX bytes
 //   format:think     the answer begins with <think>...</think>, and text follows
 //   format:json      the answer is JSON
 //   format:A,B       the answer consists of <A>...</A> and <B>...</B>

@@ -94,7 +94,10 @@ named_algorithm grpo_algorithm(const std::vector<grpo_task>& own) {
       if (reward.is_string()) reward = nlohmann::json::array({reward});
     };
     make_list(document);
-    if (document.is_object() && document.contains("task")) make_list(document["task"]);
+    if (!document.is_object()) return;
+    if (document.contains("task")) make_list(document["task"]);
+    if (document.contains("tasks") && document["tasks"].is_array())
+      for (auto& task : document["tasks"]) make_list(task);
   };
   return grpo;
 }

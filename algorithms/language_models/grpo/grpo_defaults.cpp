@@ -80,7 +80,7 @@ grpo_config completed(grpo_config config, std::vector<grpo_part>& parts) {
   std::int64_t most = 100;
   for (auto& part : parts) {
     const auto held_out = counts_of(part.task, part.config).held_out;
-    if (part.task.is_data()) most = std::min(most, held_out / 2);
+    if (part.task.file()) most = std::min(most, held_out / 2);
   }
   fill(config.evaluation.problems, most);
   fill(config.evaluation.final_problems, most);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "actors/llm/tasks/data_problems.hpp"
@@ -78,7 +79,7 @@ std::shared_ptr<const llm::data_problems> data_of(const std::string& path, const
   }
 }
 
-grpo_task data_task_of(const grpo_task_section& section) {
+llm::problem_task data_task_of(const grpo_task_section& section) {
   auto data = data_of(section.data, "/task/data", section);
   std::shared_ptr<const llm::data_problems> held_out;
   if (!section.held_out_data.empty())
@@ -111,25 +112,32 @@ grpo_task world_task_of(const grpo_task_section& section) {
 
 grpo_task task_of(const grpo_config& config) {
   const auto& section = config.task;
-  if (!section.world.empty()) return world_task_of(section);
+  if (!section.world.empty()) {
+    auto world = world_task_of(section);
+    if (section.data.empty()) return world;
+    return {std::move(world), data_task_of(section)};
+  }
   if (!section.data.empty()) return data_task_of(section);
   return find_task(section.label());
 }
 
 grpo_part part_of(const grpo_config& config, const grpo_task& task) {
   grpo_part part{task, config};
-  part.config.tasks.clear();
   auto& section = part.config.task;
   section.name = task.name();
-  if (section.reward.empty()) {
+  // Beside other tasks, a world goes without the rewards of those.
+  if (section.reward.empty() && (config.tasks.empty() || !task.is_played())) {
     section.reward = config.reward;
     section.reward_weights = config.reward_weights;
   }
+  part.config.tasks.clear();
   return part;
 }
 
 std::vector<grpo_part> parts_of(const grpo_config& config) {
   if (config.tasks.empty()) return {part_of(config, task_of(config))};
+  if (!config.task.data.empty() || !config.task.world.empty())
+    throw config_error("/task", "expected no data and no world beside tasks, which replaces it");
   std::vector<grpo_part> parts;
   for (std::size_t i = 0; i < config.tasks.size(); ++i) {
     auto one = config;
@@ -219,23 +227,16 @@ llm::problem_set hands_of(const std::function<std::vector<dialogue_turn>(action_
   return made;
 }
 
-/// The items of the episodes in a world.
-llm::problem_set items_of(const grpo_task_section& section, const llm::problem_counts& counts,
+/// The lines of a task's file.
+llm::problem_set lines_of(const grpo_task& task, const llm::problem_counts& counts,
                           std::uint64_t seed) {
-  const auto items = data_of(section.data, "/task/data", section);
-  if (section.held_out_data.empty()) {
-    auto all = items->problems;
-    for (auto& each : all) each.question = each.columns;  // lines may share their prompt
-    return divided(std::move(all), counts.held_out, seed);
-  }
-  return {items->problems, data_of(section.held_out_data, "/task/held_out_data", section)->problems};
-}
-
-llm::problem_set data_problems_of(const llm::problem_task& task, const llm::problem_counts& counts,
-                                  std::uint64_t seed) {
-  auto made = task.held_out_data
-                  ? llm::problem_set{task.data->problems, task.held_out_data->problems}
-                  : llm::divided(task.data->problems, counts.held_out, seed);
+  const auto& file = *task.file();
+  auto all = file.data->problems;
+  if (task.is_played())  // items may share their prompt
+    for (auto& each : all) each.question = each.columns;
+  auto made = file.held_out_data
+                  ? llm::problem_set{std::move(all), file.held_out_data->problems}
+                  : llm::divided(std::move(all), counts.held_out, seed);
   const auto kept = static_cast<std::size_t>(counts.training);
   if (made.training.size() > kept) made.training.resize(kept);
   return made;
@@ -249,7 +250,9 @@ bool shows_answers(const grpo_config& config) {
 }  // namespace
 
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) {
-  auto counts = task.problems() ? task.problems()->counts : llm::problem_counts{};
+  auto counts = task.file()       ? task.file()->counts
+                : task.problems() ? task.problems()->counts
+                                  : llm::problem_counts{};
   const auto& asked = config.task.problems;
   counts.size = asked.size.value_or(counts.size);
   counts.training = asked.training.value_or(counts.training);
@@ -260,12 +263,10 @@ llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) 
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
   auto counts = counts_of(task, config);
   try {
-    if (task.is_played() && !config.task.data.empty())
-      return items_of(config.task, counts, config.seed);
+    if (task.file()) return lines_of(task, counts, config.seed);
     if (task.game())
       return hands_of(openenv::text_environment_of(*task.game(), {}).practise, config.seed);
     if (task.world()) return hands_of(task.world()->practise, config.seed);
-    if (task.is_data()) return data_problems_of(*task.problems(), counts, config.seed);
     if (!task.is_generated()) return make_problems(*task.problems(), counts, config.seed);
     const std::int64_t shots = config.task.shots;
     counts.training = shows_answers(config) ? std::max(counts.training, shots) : 1;
@@ -372,7 +373,7 @@ void check_options(const grpo_task& task, const grpo_config& config) {
   if (config.task.curriculum && config.task.level.empty())
     throw config_error("/task/curriculum", "expected null without the option task.level");
   if (task.game()) check_game(*task.game(), config);
-  if (task.is_played()) return;
+  if (task.is_played() && !task.file()) return;
   check_held_out(config, counts_of(task, config).held_out);
 }
 
@@ -382,8 +383,8 @@ std::int64_t problems_during_training(const grpo_config& config) {
 
 held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
                                        const std::vector<llm::problem>& held_out) {
-  // Without items, deals are held out by their seeds.
-  if (task.is_played() && config.task.data.empty()) return {held_out, held_out};
+  // Without a file, deals are held out by their seeds.
+  if (task.is_played() && !task.file()) return {held_out, held_out};
   const auto others = held_out.end() - problems_during_training(config);
   return {{others, held_out.end()}, {held_out.begin(), others}};
 }
@@ -410,6 +411,20 @@ void check_data(const grpo_config& config, const std::string& path, const char* 
     llm::read_data(path, config.task.fields(), check);
   } catch (const std::exception& error) {
     throw config_error(option, error.what());
+  }
+}
+
+/// Throws config_error for a level of a curriculum that has no problems.
+void check_levels(const std::vector<llm::problem>& training) {
+  std::set<std::uint64_t> levels;
+  for (const auto& each : training) levels.insert(each.level);
+  const auto last = levels.empty() ? 0 : *levels.rbegin();
+  for (std::uint64_t level = 0; level <= last; ++level) {
+    if (!levels.contains(level))
+      throw config_error("/task/problems/held_out",
+                         fmt::format("expected to leave training problems of every level, got none "
+                                     "of level {}, counted from 0",
+                                     level));
   }
 }
 
@@ -443,6 +458,7 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   auto python = config.python_rewards();
   if (!rewards.empty() || python.functions.empty()) const answer_judge judge(rewards);
   if (!python.functions.empty()) const python_reward judge(std::move(python));
+  if (config.task.curriculum) check_levels(made.training);
   if (task.is_data()) {
     check_data(config, config.task.data, "/task/data", format);
     if (!config.task.held_out_data.empty())

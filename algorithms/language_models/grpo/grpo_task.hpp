@@ -8,6 +8,7 @@
 //
 // examples/grpo_own_task.cpp and examples/grpo_own_world.cpp are complete programs.
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +26,9 @@ class grpo_task {
   grpo_task(llm::problem_task problems) : kind_(std::move(problems)) {}
   grpo_task(openenv::text_game game) : kind_(std::move(game)) {}
   grpo_task(text_environment_spec world) : kind_(std::move(world)) {}
+  /// A game or world whose episodes are about the lines of a file (llm::data_task).
+  grpo_task(grpo_task played, llm::problem_task items)
+      : kind_(std::move(played.kind_)), items_(std::move(items)) {}
 
   const std::string& name() const;
   /// A description in a few words.
@@ -45,9 +49,12 @@ class grpo_task {
   bool is_generated() const { return problems() && !problems()->generator.empty(); }
   /// True if a file has the problems.
   bool is_data() const { return problems() && problems()->data; }
+  /// The problems, or the items of episodes, that a file has; null if there is no file.
+  const llm::problem_task* file() const { return is_data() ? problems() : items_ ? &*items_ : nullptr; }
 
  private:
   std::variant<llm::problem_task, openenv::text_game, text_environment_spec> kind_;
+  std::optional<llm::problem_task> items_;
 };
 
 /// A task of a run, and the run's configuration with the task's section as `task` and without
@@ -84,7 +91,7 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task);
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
 
 /// The problems of the task, which depend only on the configuration and its seed. For a game these
-/// are a hundred made-up positions with a move for each. For a generator in Python these are its
+/// are a hundred made-up positions with a move for each, or the lines of its file. For a generator in Python these are its
 /// first problems; those for training are as many as the warm start and the shots use. Throws
 /// config_error if there are not as many different problems as the configuration asks for, and
 /// python_error.

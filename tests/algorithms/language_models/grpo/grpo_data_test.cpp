@@ -146,6 +146,17 @@ TEST_CASE("grpo on data: options that don't fit are refused by name") {
   config.task.problems.held_out = 100;
   CHECK_THAT(refusal(config), Contains("/task/problems/held_out"));
   config = small_run(folder.path / "sums.jsonl");
+  config.task.level = "level";
+  config.task.curriculum = curriculum_section{};
+  config.task.problems.held_out = 98;
+  CHECK_THAT(refusal(config), Contains("training problems of every level"));
+  config = small_run(folder.path / "sums.jsonl");
+  config.tasks = {config.task};
+  CHECK_THAT(refusal(config), Contains("/task: expected no data and no world beside tasks"));
+  json document{{"tasks", {{{"data", "x.jsonl"}, {"reward", "exact"}}}}};
+  grpo_algorithm().complete(document);
+  CHECK(document["tasks"][0]["reward"] == json{"exact"});
+  config = small_run(folder.path / "sums.jsonl");
   config.task.reward = {"tests"};
   CHECK_THAT(refusal(config), Contains("--allow-unsandboxed-code"));
   config.allow_unsandboxed_code = true;
