@@ -40,12 +40,11 @@ std::vector<troupe::dialogue_turn> practise(troupe::action_random& random) {
 }
 
 int main(int argc, char** argv) {
-  const troupe::text_environment_spec world{
-      .name = "guess_number",
-      .what = "find a number in three turns",
-      .make = [] { return std::make_unique<guess_number>(); },
-      .turns = 3,
-      .practise = practise};
+  const troupe::text_environment_spec world{.name = "guess_number",
+                                            .what = "find a number in three turns",
+                                            .make = [] { return std::make_unique<guess_number>(); },
+                                            .turns = 3,
+                                            .practise = practise};
   return troupe::main(argc, argv, {.algorithms = {troupe::grpo_algorithm({world})}});
 }
 // readme: end

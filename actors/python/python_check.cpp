@@ -15,8 +15,8 @@ double time_of(const environment_call& call, const python_options& python) {
 
 }  // namespace
 
-void check_python_environment(const environment_request& request,
-                              const check_options& options, check_listener& to) {
+void check_python_environment(const environment_request& request, const check_options& options,
+                              check_listener& to) {
   python_worker worker(request.python, request.id);
   json command{{"do", "check"},
                {"request", detail::request_json(request)},

@@ -10,7 +10,7 @@ namespace troupe {
 /// doesn't return in its time, or ends the process, is a fault that ends the checks. Throws
 /// python_error if the environment can't be found, if a package is missing, and for arguments that
 /// it doesn't have.
-void check_python_environment(const environment_request& request,
-                              const check_options& options, check_listener& to);
+void check_python_environment(const environment_request& request, const check_options& options,
+                              check_listener& to);
 
 }  // namespace troupe

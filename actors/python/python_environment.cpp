@@ -86,8 +86,7 @@ class known_facts {
     return found == known_.end() ? std::nullopt : std::optional(found->second);
   }
   /// `left_out`: the parts of observations that can't be used, which is logged once.
-  void add(const environment_request& request, const python_facts& facts,
-           const json& left_out) {
+  void add(const environment_request& request, const python_facts& facts, const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
     const auto known = std::erase_if(known_, [&](const entry& of) { return of.first == request; });
@@ -267,7 +266,8 @@ class python_host {
     }
   }
 
-  /// Lays out the arrays in the memory that is shared with the process, and tells it where they are.
+  /// Lays out the arrays in the memory that is shared with the process, and tells it where they
+  /// are.
   void share(python_worker& worker) {
     constexpr std::size_t alignment = 64;
     std::size_t bytes = 0;
@@ -507,8 +507,8 @@ bool names_python(std::string_view id) {
          is_dotted_name(id.substr(colon + 1));
 }
 
-std::unique_ptr<vector_environment> make_python_environments(
-    const environment_request& request, std::size_t size) {
+std::unique_ptr<vector_environment> make_python_environments(const environment_request& request,
+                                                             std::size_t size) {
   if (size == 0)
     throw std::invalid_argument(request.id + ": expected a batch of at least 1 environment, got 0");
   const auto host = std::make_shared<python_host>(request, size);

@@ -32,8 +32,8 @@ bool names_python(std::string_view id);
 /// starts at once for the first request of its kind in this program, to learn the spaces, and at
 /// the first reset for later ones. Throws python_error, and std::invalid_argument for a size of 0
 /// and for wrappers that don't fit.
-std::unique_ptr<vector_environment> make_python_environments(
-    const environment_request& request, std::size_t size);
+std::unique_ptr<vector_environment> make_python_environments(const environment_request& request,
+                                                             std::size_t size);
 
 /// Makes one environment in a Python process of its own, with the same errors.
 std::unique_ptr<environment> make_python_environment(const environment_request& request);

@@ -22,10 +22,9 @@ class python_text_environment final : public text_environment {
   task<text_step> reset(const text_reset& with) override {
     if (!worker_->is_running()) start();
     // Generators in Python take such a seed.
-    const auto told = worker_->call({{"do", "reset_text"},
-                                     {"seed", with.seed & 0x7fffffff},
-                                     {"item", json::parse(with.item)}},
-                                    options_.timeout, "a reset");
+    const auto told = worker_->call(
+        {{"do", "reset_text"}, {"seed", with.seed & 0x7fffffff}, {"item", json::parse(with.item)}},
+        options_.timeout, "a reset");
     co_return read(told);
   }
 
@@ -34,8 +33,7 @@ class python_text_environment final : public text_environment {
         worker_->call({{"do", "step_text"}, {"reply", reply}}, options_.timeout, "a step");
     auto now = read(told);
     const auto& reward = told.at("reward");
-    now.reward =
-        reward.is_null() ? std::numeric_limits<double>::quiet_NaN() : reward.get<double>();
+    now.reward = reward.is_null() ? std::numeric_limits<double>::quiet_NaN() : reward.get<double>();
     now.ended = told.at("ended").get<bool>();
     now.refused = told.at("refused").get<std::string>();
     now.info = told.at("info").get<std::map<std::string, double>>();
@@ -62,15 +60,13 @@ class python_text_environment final : public text_environment {
 }  // namespace
 
 bool names_python_text(std::string_view world) {
-  return world.starts_with("skyrl:") ||
-         (names_python(world) && !world.starts_with("gymnasium:") &&
-          !world.starts_with("openenv:"));
+  return world.starts_with("skyrl:") || (names_python(world) && !world.starts_with("gymnasium:") &&
+                                         !world.starts_with("openenv:"));
 }
 
 text_environment_maker python_text_environments(python_text_options options) {
-  return [options = std::move(options)] {
-    return std::make_unique<python_text_environment>(options);
-  };
+  return
+      [options = std::move(options)] { return std::make_unique<python_text_environment>(options); };
 }
 
 }  // namespace troupe

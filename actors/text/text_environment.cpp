@@ -21,8 +21,7 @@ registry& the_registry() {
 void register_text_environment(text_environment_spec spec) {
   if (spec.name.empty() || !spec.make)
     throw std::invalid_argument(
-        "text environment: expected a name and a function that makes it, got \"" + spec.name +
-        '"');
+        "text environment: expected a name and a function that makes it, got \"" + spec.name + '"');
   auto& all = the_registry();
   const std::lock_guard lock(all.guard);
   auto name = spec.name;

@@ -11,8 +11,8 @@
 //     task<text_step> step(std::string reply) override {
 //       const auto guess = last_number(reply);
 //       if (!guess) co_return text_step{.refused = "expected a number"};
-//       if (*guess == secret_) co_return text_step{.shown = {"Right!"}, .reward = 1, .ended = true};
-//       co_return text_step{.shown = {*guess < secret_ ? "It is higher." : "It is lower."}};
+//       if (*guess == secret_) co_return text_step{.shown = {"Right!"}, .reward = 1, .ended =
+//       true}; co_return text_step{.shown = {*guess < secret_ ? "It is higher." : "It is lower."}};
 //     }
 //    private:
 //     double secret_ = 0;

@@ -220,9 +220,9 @@ std::vector<program_command> further_commands(const further_actions& does) {
                                      add_chat, does.chat),
           command_of<models_arguments>("models", "Install and list language models.", add_models,
                                        does.models),
-          command_of<check_data_arguments>(
-              "check-data", "List every line of a dataset that can't be used.", add_check_data,
-              does.check_data)};
+          command_of<check_data_arguments>("check-data",
+                                           "List every line of a dataset that can't be used.",
+                                           add_check_data, does.check_data)};
 }
 
 }  // namespace troupe::command

@@ -11,8 +11,9 @@ namespace {
 
 int run(int argc, char** argv) {
   using namespace troupe::command;
-  const auto read = read_command_line(argc, argv, words_of_troupe(),
-                                      further_commands({.chat = chat, .models = models, .check_data = check_data}));
+  const auto read = read_command_line(
+      argc, argv, words_of_troupe(),
+      further_commands({.chat = chat, .models = models, .check_data = check_data}));
   if (const int* wrong = std::get_if<int>(&read)) return *wrong;
   const auto& line = std::get<command_line>(read);
   troupe::log::set_level(line.log_level);

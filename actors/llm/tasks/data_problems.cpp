@@ -77,7 +77,8 @@ std::vector<chat_message> messages_of(const json& list, const std::string& name)
   }
   if (messages.empty() || messages.back().role != "user")
     throw std::invalid_argument(fmt::format("{}: expected a last message of the role user, got {}",
-                                            name, messages.empty() ? "none" : messages.back().role));
+                                            name,
+                                            messages.empty() ? "none" : messages.back().role));
   return messages;
 }
 
@@ -104,9 +105,9 @@ tested_function function_of(const json& line) {
   for (const auto& test : *tests) {
     if (!test.is_object() || !test.contains("arguments") || !test["arguments"].is_array() ||
         !test.contains("expected"))
-      throw std::invalid_argument(
-          fmt::format("tests: expected objects with the list \"arguments\" and \"expected\", got {}",
-                      detail::show(test)));
+      throw std::invalid_argument(fmt::format(
+          "tests: expected objects with the list \"arguments\" and \"expected\", got {}",
+          detail::show(test)));
     function.tests.push_back({test["arguments"].dump(), test["expected"].dump()});
   }
   return function;
@@ -114,8 +115,7 @@ tested_function function_of(const json& line) {
 
 /// Numbers the levels of the problems. `values` has the field of each.
 std::vector<std::string> number_levels(std::vector<problem>& problems,
-                                       const std::vector<json>& values,
-                                       const data_fields& fields) {
+                                       const std::vector<json>& values, const data_fields& fields) {
   const bool are_numbers = std::ranges::all_of(values, [](const json& v) { return v.is_number(); });
   std::vector<std::string> names = fields.levels;
   if (are_numbers && names.empty()) {
@@ -123,8 +123,8 @@ std::vector<std::string> number_levels(std::vector<problem>& problems,
     for (const auto& value : values) all.insert(value.get<double>());
     for (const double each : all) names.push_back(fmt::format("{}", each));
     for (std::size_t i = 0; i < problems.size(); ++i)
-      problems[i].level = static_cast<std::uint64_t>(
-          std::distance(all.begin(), all.find(values[i].get<double>())));
+      problems[i].level =
+          static_cast<std::uint64_t>(std::distance(all.begin(), all.find(values[i].get<double>())));
     return names;
   }
   std::set<std::string> unknown;
@@ -219,8 +219,8 @@ problem_task data_task(std::string name, std::shared_ptr<const data_problems> da
                        std::shared_ptr<const data_problems> held_out) {
   const auto lines = std::ssize(data->problems);
   // At most 200, as for the other tasks, and a tenth of few.
-  const auto kept = held_out ? std::ssize(held_out->problems)
-                             : std::clamp<std::int64_t>(lines / 10, 2, 200);
+  const auto kept =
+      held_out ? std::ssize(held_out->problems) : std::clamp<std::int64_t>(lines / 10, 2, 200);
   return {.name = std::move(name),
           .what = "the lines of a file",
           .draw = {},

@@ -61,7 +61,8 @@ struct data_problems {
 data_problems read_data(const std::filesystem::path& path, const data_fields& fields,
                         const std::function<void(const problem&)>& check = nullptr);
 
-/// A task whose problems these are. The reward is 1 for an answer that is equal to the expected one.
+/// A task whose problems these are. The reward is 1 for an answer that is equal to the expected
+/// one.
 problem_task data_task(std::string name, std::shared_ptr<const data_problems> data,
                        std::shared_ptr<const data_problems> held_out);
 

@@ -46,9 +46,7 @@ double contains(const answered_problem& a) {
   return has(lower(a.answer), a.asked.expected) ? 1 : 0;
 }
 double tests(const answered_problem& a) { return a.tests_passed; }
-double is_json(const answered_problem& a) {
-  return json::accept(final_answer(a.answer)) ? 1 : 0;
-}
+double is_json(const answered_problem& a) { return json::accept(final_answer(a.answer)) ? 1 : 0; }
 double thinks(const answered_problem& a) {
   const std::string_view text = a.answer;
   constexpr std::string_view begin = "<think>", end = "</think>";
@@ -99,8 +97,8 @@ std::function<double(const answered_problem&)> format_reward(const std::string& 
   if (argument == "json") return is_json;
   auto tags = parts_of(argument, ',');
   if (std::ranges::any_of(tags, &std::string::empty))
-    throw std::invalid_argument(
-        "reward format: expected think, json or the names of tags, got \"" + argument + '"');
+    throw std::invalid_argument("reward format: expected think, json or the names of tags, got \"" +
+                                argument + '"');
   return [tags = std::move(tags)](const answered_problem& a) { return tag_format(a.answer, tags); };
 }
 

@@ -125,10 +125,7 @@ std::string blackjack_in_words(const std::vector<float>& info_state) {
 chat_view echo_chat_view() {
   return {.system_prompt = std::string("Whatever you say is echoed. ") + answer_in_tags,
           .act = [](const text_action& what) { return json{{"message", what.action}}; },
-          .show =
-              [](const result& from) {
-                return read<echo::observation>(from).echoed_message;
-              }};
+          .show = [](const result& from) { return read<echo::observation>(from).echoed_message; }};
 }
 
 chat_view coding_chat_view() {

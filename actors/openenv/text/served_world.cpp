@@ -39,9 +39,8 @@ std::vector<std::string> urls_of(std::string_view world) {
 // ---- descriptions -----------------------------------------------------------------------------
 
 [[noreturn]] void refuse(const char* member, const char* expected, const json& got) {
-  throw std::invalid_argument(
-      fmt::format("a world's description: {}: expected {}, got {}", member, expected,
-                  detail::show(got)));
+  throw std::invalid_argument(fmt::format("a world's description: {}: expected {}, got {}", member,
+                                          expected, detail::show(got)));
 }
 
 const json& member_of(const json& description, const char* name) {
@@ -86,9 +85,8 @@ std::string shown(const std::string& pattern, const json& observation) {
     const auto name = pattern.substr(i + 1, end - i - 1);
     const auto found = observation.find(name);
     if (found == observation.end())
-      throw std::runtime_error(
-          fmt::format("expected the member \"{}\" in the observation, got {}", name,
-                      detail::show(observation)));
+      throw std::runtime_error(fmt::format("expected the member \"{}\" in the observation, got {}",
+                                           name, detail::show(observation)));
     text += found->is_string() ? found->get<std::string>() : found->dump();
     i = end;
   }
@@ -107,9 +105,10 @@ text_action whole_text(std::string_view written) {
 json read_description(const std::string& path) {
   std::ifstream file(path);
   if (!file)
-    throw std::invalid_argument("world_options.view: expected echo, coding, textarena, tools, "
-                                "openspiel, the name of a game or a readable file, got \"" +
-                                path + '"');
+    throw std::invalid_argument(
+        "world_options.view: expected echo, coding, textarena, tools, "
+        "openspiel, the name of a game or a readable file, got \"" +
+        path + '"');
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return parse_json(text, path);
 }
@@ -128,17 +127,18 @@ class shared_session final : public json_world {
 };
 
 std::unique_ptr<text_environment> play_by(chat_view view, std::shared_ptr<session> of) {
-  return chat_environments(std::move(view), [of] { return std::make_unique<shared_session>(of); })();
+  return chat_environments(std::move(view),
+                           [of] { return std::make_unique<shared_session>(of); })();
 }
 
 /// The view of a game of OpenSpiel that is not known by name: its actions are numbers.
 chat_view numbered_actions() {
-  return {.system_prompt = "You play a game. Answer with the number of a legal action alone.",
-          .parse = whole_text,
-          .act = [](const text_action& what) {
-            return json{{"action_id", number_in(what.action)}};
-          },
-          .show = [](const result& from) {
+  return {
+      .system_prompt = "You play a game. Answer with the number of a legal action alone.",
+      .parse = whole_text,
+      .act = [](const text_action& what) { return json{{"action_id", number_in(what.action)}}; },
+      .show =
+          [](const result& from) {
             const auto legal = from.observation.value("legal_actions", json::array());
             return "Legal actions: " + legal.dump();
           }};
@@ -152,8 +152,7 @@ std::unique_ptr<text_environment> environment_by(const std::string& view,
   if (view == "tools") return play_by(tools_chat_view(), std::move(of));
   if (view == "openspiel") return play_by(numbered_actions(), std::move(of));
   if (const auto* game = find_text_game(view))
-    return text_environment_of(*game, [of] { return std::make_unique<shared_session>(of); })
-        .make();
+    return text_environment_of(*game, [of] { return std::make_unique<shared_session>(of); }).make();
   return play_by(chat_view_of(read_description(view)), std::move(of));
 }
 
@@ -257,9 +256,10 @@ chat_view chat_view_of(const json& description) {
   if (!action.is_object()) refuse("action", "an object", action);
   const auto pattern = text_at(description, "show");
   if (pattern.empty()) refuse("show", "a text", member_of(description, "show"));
-  chat_view view{.system_prompt = text_at(description, "system"),
-                 .act = [action](const text_action& what) { return filled(action, what.action); },
-                 .show = [pattern](const result& from) { return shown(pattern, from.observation); }};
+  chat_view view{
+      .system_prompt = text_at(description, "system"),
+      .act = [action](const text_action& what) { return filled(action, what.action); },
+      .show = [pattern](const result& from) { return shown(pattern, from.observation); }};
   const auto parse = description.value("parse", json("text"));
   if (parse == "text") {
     view.parse = whole_text;

@@ -63,9 +63,8 @@ class viewed_world final : public text_environment {
     if (!action) co_return text_step{.refused = "it is no legal move"};
     auto next = co_await world_->step(std::move(*action));
     observed_ = std::move(next.observation);
-    co_return text_step{.shown = view_.show(observed_),
-                        .reward = next.reward.value_or(0),
-                        .ended = next.ended};
+    co_return text_step{
+        .shown = view_.show(observed_), .reward = next.reward.value_or(0), .ended = next.ended};
   }
 
  private:

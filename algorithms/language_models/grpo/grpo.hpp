@@ -51,7 +51,8 @@ class grpo {
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
 
-  /// The share of right answers to held-out problems, or the mean reward of episodes, during training.
+  /// The share of right answers to held-out problems, or the mean reward of episodes, during
+  /// training.
   task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed);
   /// Evaluates like `evaluate`, but on other held-out problems, since the best model and the moment
   /// to stop are chosen by `evaluate`.

@@ -82,7 +82,8 @@ named_algorithm grpo_algorithm(const std::vector<grpo_task>& own) {
     const auto config = read_named_config(document, may, defaults);
     const auto* task = own_task_of(config, own);
     const auto parts = task ? std::vector{part_of(config, *task)} : parts_of(config);
-    if (problems == 0) problems = static_cast<std::size_t>(config.evaluation.final_problems.value_or(100));
+    if (problems == 0)
+      problems = static_cast<std::size_t>(config.evaluation.final_problems.value_or(100));
     return judged(parts, task ? evaluate_model(config, *task, model, problems)
                               : evaluate_model(config, model, problems));
   };

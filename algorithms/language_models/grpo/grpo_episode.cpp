@@ -130,8 +130,12 @@ task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
 task<answer_group> ask_once(const answer_roles& r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
   const auto which = drawn.task;
-  auto group = r.tasks.at(which).worlds ? co_await detail::play_group(r, std::move(drawn))
-                                        : co_await ask(r, std::move(drawn));
+  answer_group group;
+  if (r.tasks.at(which).worlds) {
+    group = co_await detail::play_group(r, std::move(drawn));
+  } else {
+    group = co_await ask(r, std::move(drawn));
+  }
   group.task = which;
   co_return group;
 }

@@ -197,9 +197,9 @@ bool runs_code(const grpo_part& part) {
 text_environment_spec world_of(const grpo_part& part, metrics_registry* metrics) {
   if (const auto* game = part.task.game()) {
     const auto& urls = part.config.world.urls;
-    return openenv::text_environment_of(
-        *game, urls.empty() ? openenv_server::local_worlds(game->environment)
-                            : openenv::worlds_on({.urls = urls}, metrics));
+    return openenv::text_environment_of(*game, urls.empty()
+                                                   ? openenv_server::local_worlds(game->environment)
+                                                   : openenv::worlds_on({.urls = urls}, metrics));
   }
   auto world = *part.task.world();
   const auto& section = part.config.task;
@@ -234,9 +234,8 @@ llm::problem_set lines_of(const grpo_task& task, const llm::problem_counts& coun
   auto all = file.data->problems;
   if (task.is_played())  // items may share their prompt
     for (auto& each : all) each.question = each.columns;
-  auto made = file.held_out_data
-                  ? llm::problem_set{std::move(all), file.held_out_data->problems}
-                  : llm::divided(std::move(all), counts.held_out, seed);
+  auto made = file.held_out_data ? llm::problem_set{std::move(all), file.held_out_data->problems}
+                                 : llm::divided(std::move(all), counts.held_out, seed);
   const auto kept = static_cast<std::size_t>(counts.training);
   if (made.training.size() > kept) made.training.resize(kept);
   return made;
@@ -282,10 +281,11 @@ namespace {
 void check_code(const grpo_config& config) {
   if (!config.allow_unsandboxed_code)
     throw config_error("/task/name",
-                       config.task.label() + " runs what the model writes as a process of its own, with limits of "
-                       "time and memory but without a sandbox: it can read and write files and "
-                       "reach the network; expected --allow-unsandboxed-code (in a program "
-                       "grpo_config::allow_unsandboxed_code) to allow that");
+                       config.task.label() +
+                           " runs what the model writes as a process of its own, with limits of "
+                           "time and memory but without a sandbox: it can read and write files and "
+                           "reach the network; expected --allow-unsandboxed-code (in a program "
+                           "grpo_config::allow_unsandboxed_code) to allow that");
   if (config.model.path.empty())
     throw config_error("/model/path",
                        "expected a chat model's folder or GGUF file for the task code, got \"\": "
@@ -341,8 +341,8 @@ namespace {
 void check_game(const openenv::text_game& game, const grpo_config& config) {
   if (game.environment.empty() && config.world.urls.empty())
     throw config_error("/world/urls", fmt::format("expected servers for {}, which names no "
-                                                 "environment of Troupe's, got none",
-                                                 game.name));
+                                                  "environment of Troupe's, got none",
+                                                  game.name));
   const int turns = config.world.turns.value_or(game.turns);
   if (turns < 1)
     throw config_error("/world/turns",

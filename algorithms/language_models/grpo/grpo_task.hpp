@@ -50,7 +50,9 @@ class grpo_task {
   /// True if a file has the problems.
   bool is_data() const { return problems() && problems()->data; }
   /// The problems, or the items of episodes, that a file has; null if there is no file.
-  const llm::problem_task* file() const { return is_data() ? problems() : items_ ? &*items_ : nullptr; }
+  const llm::problem_task* file() const {
+    return is_data() ? problems() : items_ ? &*items_ : nullptr;
+  }
 
  private:
   std::variant<llm::problem_task, openenv::text_game, text_environment_spec> kind_;
@@ -91,10 +93,10 @@ algorithm algorithm_with(grpo_config config, const grpo_task& task);
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
 
 /// The problems of the task, which depend only on the configuration and its seed. For a game these
-/// are a hundred made-up positions with a move for each, or the lines of its file. For a generator in Python these are its
-/// first problems; those for training are as many as the warm start and the shots use. Throws
-/// config_error if there are not as many different problems as the configuration asks for, and
-/// python_error.
+/// are a hundred made-up positions with a move for each, or the lines of its file. For a generator
+/// in Python these are its first problems; those for training are as many as the warm start and the
+/// shots use. Throws config_error if there are not as many different problems as the configuration
+/// asks for, and python_error.
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 
 /// The reward functions of the task that are not in Python: those that its configuration names, or

@@ -40,8 +40,7 @@ std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) c
   return llm::encode_chat(tokens, *style, said, {.thinking = false});
 }
 
-std::vector<llm::token_id> prompt_format::next_turn(const wording& said,
-                                                    bool ended) const {
+std::vector<llm::token_id> prompt_format::next_turn(const wording& said, bool ended) const {
   std::vector<llm::token_id> ids;
   if (!ended) ids.push_back(stop_ids().back());
   const auto more =
@@ -165,8 +164,8 @@ warm_start_sampler draw_examples(std::vector<sft_example> examples) {
 task<grpo_start> starting_weights(const grpo_config& config, const prompt_format& format,
                                   warm_start_sampler sampler, std::function<bool()> stop_asked) {
   auto trained = llm::train_weights(
-      format.config, llm::flatten_weights(
-                         format.config, first_weights(config.model, format.config, config.seed)));
+      format.config,
+      llm::flatten_weights(format.config, first_weights(config.model, format.config, config.seed)));
   auto moments =
       co_await warm_up(config, format, std::move(sampler), std::move(stop_asked), trained);
   if (!config.warm_start.keep_moments.value_or(true)) moments = {};

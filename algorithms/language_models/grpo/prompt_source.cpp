@@ -13,7 +13,8 @@ namespace {
 
 /// The problems of each level. Without a curriculum they have one level.
 std::vector<std::vector<llm::problem>> by_level(
-    std::vector<llm::problem> problems, const std::optional<loops::curriculum_options>& curriculum) {
+    std::vector<llm::problem> problems,
+    const std::optional<loops::curriculum_options>& curriculum) {
   if (!curriculum) return {std::move(problems)};
   std::vector<std::vector<llm::problem>> levels(curriculum->levels);
   for (auto& one : problems) levels.at(one.level).push_back(std::move(one));

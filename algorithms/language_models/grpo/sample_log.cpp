@@ -39,13 +39,13 @@ void sample_log::add(std::int64_t update, std::int64_t version,
       return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
     };
     json line{{"update", update},
-                    {"staleness", version - group.version},
-                    {"question", group.asked.question},
-                    {"expected", group.asked.expected},
-                    {"answers", group.answers.size()},
-                    {"reward_mean", mean},
-                    {"best", shown(best)},
-                    {"worst", shown(worst)}};
+              {"staleness", version - group.version},
+              {"question", group.asked.question},
+              {"expected", group.asked.expected},
+              {"answers", group.answers.size()},
+              {"reward_mean", mean},
+              {"best", shown(best)},
+              {"worst", shown(worst)}};
     if (!tasks.empty()) line["task"] = tasks.at(group.task);
     // A model's text is UTF-8, except that the token limit may have cut its last character.
     lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';

@@ -27,10 +27,10 @@ TEST_CASE("data problems: a line's fields become prompt, answer and columns") {
 }
 
 TEST_CASE("data problems: messages are a conversation that ends with the user's") {
-  const json line{{"prompt",
-                   {{{"role", "system"}, {"content", "Be brief."}},
-                    {{"role", "user"}, {"content", "Hi"}}}},
-                  {"answer", "Ho"}};
+  const json line{
+      {"prompt",
+       {{{"role", "system"}, {"content", "Be brief."}}, {{"role", "user"}, {"content", "Hi"}}}},
+      {"answer", "Ho"}};
   const auto made = problem_of_line(line, {});
   REQUIRE(made.messages.size() == 2);
   CHECK(made.messages[0].role == "system");
@@ -73,7 +73,8 @@ not JSON
 )");
   REQUIRE(faults.size() == 6);
   CHECK(faults[0] == "train.jsonl:2: expected the field \"answer\", got the fields prompt");
-  CHECK(faults[1] == "train.jsonl:3: expected the field \"prompt\", got the fields answer, question");
+  CHECK(faults[1] ==
+        "train.jsonl:3: expected the field \"prompt\", got the fields answer, question");
   CHECK_THAT(faults[2], Contains("train.jsonl:5: "));
   CHECK(faults[3] == "train.jsonl:6: prompt: expected a text, got an empty one");
   CHECK_THAT(faults[4], Contains("train.jsonl:7: answer: expected a text or a number"));

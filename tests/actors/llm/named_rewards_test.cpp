@@ -39,8 +39,8 @@ TEST_CASE("named rewards: the form of the answer") {
 }
 
 TEST_CASE("named rewards: unknown names and arguments are refused") {
-  for (const auto* name : {"", "exactly", "length", "length:", "length:0", "length:x", "format:",
-                           "format:a,", "exact:", "pattern:"})
+  for (const auto* name : {"", "exactly", "length", "length:", "length:0", "length:x",
+                           "format:", "format:a,", "exact:", "pattern:"})
     CHECK_THROWS_AS(named_reward(name), std::invalid_argument);
   CHECK_THROWS_WITH(named_reward("pattern:("), Catch::Contains("("));
   CHECK(named_reward("numeric", 0.5).weight == 0.5);

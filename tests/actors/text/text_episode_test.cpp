@@ -74,8 +74,8 @@ task<text_episode> play_in(text_environment_maker make, text_task item, text_wri
 text_episode play(std::vector<std::string> lines, text_limits limits = {}, text_task item = {}) {
   fake_server server({.session = echo, .http = {}});
   troupe::system sys;
-  const auto games =
-      openenv::chat_environments(openenv::echo_chat_view(), openenv::worlds_on({.urls = {server.url()}}));
+  const auto games = openenv::chat_environments(openenv::echo_chat_view(),
+                                                openenv::worlds_on({.urls = {server.url()}}));
   return sys.run(play_in(games, std::move(item), script(std::move(lines)), limits));
 }
 

@@ -18,7 +18,8 @@ class guess_number final : public text_environment {
     const auto guess = last_number(reply);
     if (!guess) co_return text_step{.refused = "expected a number"};
     if (*guess == secret_)
-      co_return text_step{.shown = {"Right."}, .reward = 1, .ended = true, .info = {{"success", 1}}};
+      co_return text_step{
+          .shown = {"Right."}, .reward = 1, .ended = true, .info = {{"success", 1}}};
     co_return text_step{.shown = {*guess < secret_ ? "Higher." : "Lower."}};
   }
 

@@ -37,7 +37,8 @@ TEST_CASE("served worlds: a description says how replies become actions") {
   CHECK_FALSE(view.parse(" \n").well_formed());
   CHECK(view.show({.observation = {{"feedback", "cold"}, {"left", 3}}}) == "cold 3 left");
   CHECK_THROWS_WITH(view.show({.observation = {{"left", 3}}}), Catch::Contains("\"feedback\""));
-  const auto tagged = chat_view_of({{"action", {{"m", "$reply"}}}, {"show", "x"}, {"parse", "action"}});
+  const auto tagged =
+      chat_view_of({{"action", {{"m", "$reply"}}}, {"show", "x"}, {"parse", "action"}});
   CHECK(tagged.act(tagged.parse("so <action>go</action>")) == json{{"m", "go"}});
 }
 

@@ -7,8 +7,8 @@
 
 #include "actors/openenv/server/local_world.hpp"
 #include "actors/openenv/server/server.hpp"
-#include "actors/worlds/registry.hpp"
 #include "actors/text/text_world.hpp"
+#include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
 #include "tests/test.hpp"

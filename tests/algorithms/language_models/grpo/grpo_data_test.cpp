@@ -122,14 +122,15 @@ TEST_CASE("grpo on data: all that is wrong with a file is told before training")
   const temporary_folder folder;
   const auto path = folder.path / "sums.jsonl";
   write_sums(path);
-  std::ofstream(path, std::ios::app) << R"({"question": "1+1="})" << "\n"
-                                     << json{{"question", std::string(62, '1')}, {"sum", 1}}.dump()
-                                     << "\n";
+  std::ofstream(path, std::ios::app)
+      << R"({"question": "1+1="})" << "\n"
+      << json{{"question", std::string(62, '1')}, {"sum", 1}}.dump() << "\n";
   auto config = small_run(path);
   CHECK_THAT(refusal(config), Contains("/task/data: ") && Contains("sums.jsonl:101: ") &&
                                   Contains("the field \"sum\""));
   config.task.reward = {"length:3"};  // needs no answer
-  CHECK_THAT(refusal(config), Contains("sums.jsonl:102: question: expected a prompt of at most 61"));
+  CHECK_THAT(refusal(config),
+             Contains("sums.jsonl:102: question: expected a prompt of at most 61"));
   config.task.prompt = "ask";
   CHECK_THAT(refusal(config), Contains("sums.jsonl:1: ") && Contains("the field \"ask\""));
   config = small_run(folder.path / "none.jsonl");
@@ -299,7 +300,8 @@ TEST_CASE("grpo on several tasks: each is drawn by its share, judged and measure
   const auto model = std::filesystem::path(result.run_directory) / "last_model";
   CHECK(evaluate_model(config, model, 5).mean == result.summary->eval_mean);
   config.tasks[1] = sums;
-  CHECK_THROWS_WITH(algorithm_with(config), Contains("/tasks/1/name: expected a name that no other"));
+  CHECK_THROWS_WITH(algorithm_with(config),
+                    Contains("/tasks/1/name: expected a name that no other"));
 }
 
 }  // namespace

@@ -148,8 +148,8 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
 }
 
 TEST_CASE("grpo: options of rewards in Python are checked") {
-  const auto config = read(
-      R"({"reward": ["python:a:b", "exact", "python:a:c"], "reward_weights": [1, 2, 0.5]})");
+  const auto config =
+      read(R"({"reward": ["python:a:b", "exact", "python:a:c"], "reward_weights": [1, 2, 0.5]})");
   const auto part = part_of(config, find_task("sum_digits"));
   const auto python = part.config.python_rewards();
   CHECK(python.functions == std::vector<std::string>{"a:b", "a:c"});

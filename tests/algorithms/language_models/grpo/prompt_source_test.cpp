@@ -79,7 +79,9 @@ TEST_CASE("prompt_source: several tasks have their shares, at any time") {
     ++count[drawn.task];
     CHECK(std::abs(count[0] - i * 0.5) <= 1);
     CHECK(std::abs(count[1] - i * 0.25) <= 1);
-    CHECK(drawn.asked.question.substr(0, 1) == (drawn.task == 0 ? "a" : drawn.task == 1 ? "b" : ""));
+    CHECK(drawn.asked.question.substr(0, 1) == (drawn.task == 0   ? "a"
+                                                : drawn.task == 1 ? "b"
+                                                                  : ""));
   }
   CHECK(source.progress().at(0).drawn == 200);
   CHECK_THROWS_WITH(prompt_source({{.problems = problems("a", 1), .share = 0}}, {}),

@@ -309,7 +309,8 @@ task<> play_in_vain(system& sys) {
         "environment 18");
 }
 
-TEST_CASE("world episodes: where no world answers, other deals are tried, and then it is an error") {
+TEST_CASE(
+    "world episodes: where no world answers, other deals are tried, and then it is an error") {
   play(play_in_vain);
 }
 
