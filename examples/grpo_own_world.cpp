@@ -1,8 +1,8 @@
 // A language model learns to play a text world of your own: to find a number from 1 to 9 in three
-// turns. The small model of bytes learns it in minutes.
+// turns. Its roles are those of GRPO: prompts, generators, this world, replay and trainer.
 //
 //   ./grpo_own_world train --algo grpo
-//
+
 #include "actors/reward/text_reward.hpp"
 #include "actors/text/text_environment.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
