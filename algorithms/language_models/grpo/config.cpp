@@ -52,9 +52,8 @@ python_options options_of(const grpo_python_section& python) {
 }  // namespace
 
 std::string grpo_task_section::label() const {
-  if (!name.empty()) return name;
-  if (!data.empty() && world.empty()) return std::filesystem::path(data).stem().string();
-  return world.empty() ? "sum_digits" : world;
+  if (name != grpo_task_section().name || (data.empty() && world.empty())) return name;
+  return world.empty() ? std::filesystem::path(data).stem().string() : world;
 }
 
 llm::data_fields grpo_task_section::fields() const {
@@ -420,7 +419,7 @@ void describe(options_schema<grpo_task_section>& s) {
   s.field("name", &grpo_task_section::name)
       .help(fmt::format(
           "The name of the task: {}, or python:MODULE:FUNCTION for the items of a generator in "
-          "Python. Empty means sum_digits, or the name of the file or world.",
+          "Python. A file or a world is named after itself where no other name is given.",
           fmt::join(known_task_names(), ", ")));
   s.field("data", &grpo_task_section::data)
       .help(

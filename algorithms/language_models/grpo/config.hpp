@@ -109,7 +109,7 @@ struct grpo_problems_section {
 /// A task that the model learns: problems that are drawn, the lines of a file, the items of a
 /// generator in Python, or a text world.
 struct grpo_task_section {
-  std::string name = {};
+  std::string name = "sum_digits";
   std::string data = {};
   std::string prompt = "prompt";
   std::string answer = "answer";
@@ -125,7 +125,7 @@ struct grpo_task_section {
   grpo_problems_section problems = {};
   int shots = 0;
 
-  /// The name, or else that of the file or the world, or else sum_digits.
+  /// The name. With a file or a world, the default name stands for theirs.
   std::string label() const;
   /// The fields of the file's lines.
   llm::data_fields fields() const;

@@ -72,9 +72,8 @@ void fill_for_task(grpo_config& config, const grpo_task& task) {
 grpo_config completed(grpo_config config, std::vector<grpo_part>& parts) {
   const auto& first = parts.front().task;
   const auto of_letters = [](const grpo_part& part) { return part.task.has_letters(); };
-  if (config.model.tokens == small_model::automatic)
-    config.model.tokens =
-        std::ranges::all_of(parts, of_letters) ? small_model::letters : small_model::bytes;
+  fill(config.model.tokens,
+       std::ranges::all_of(parts, of_letters) ? small_model::letters : small_model::bytes);
   first.is_played() ? fill_for_worlds(config, first) : fill_for_problems(config, first);
   fill(config.trainer.zero_variance_groups, config.trainer.zero_variance_rule_used());
   std::int64_t most = 100;

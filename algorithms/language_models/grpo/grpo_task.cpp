@@ -55,7 +55,6 @@ grpo_task generated_task(const std::string& name) {
 }  // namespace
 
 grpo_task find_task(const std::string& name) {
-  if (name.empty()) return find_task("sum_digits");
   if (names_generator(name)) return generated_task(name);
   if (const auto* game = openenv::find_text_game(name)) return *game;
   const auto& tasks = llm::problem_tasks();

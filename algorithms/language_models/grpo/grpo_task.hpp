@@ -71,8 +71,7 @@ std::vector<std::string> known_task_names();
 /// True for the name of a task in Python, python:MODULE:FUNCTION.
 bool names_generator(const std::string& name);
 /// The built-in task with this name, or the task of the generator that python:MODULE:FUNCTION
-/// names. An empty name means sum_digits. Throws config_error that lists all names and suggests the
-/// nearest one.
+/// names. Throws config_error that lists all names and suggests the nearest one.
 grpo_task find_task(const std::string& name);
 /// The task of config.task: its file, its world or that of its name. Reads the file. Throws
 /// config_error, which has all lines of a file that can't be used.

@@ -59,7 +59,7 @@ llm::problem opening_of(const text_step& first) {
 
 prompt_format prompt_format_of(const grpo_config& config, std::span<const llm::problem> training) {
   auto model = config.model;
-  if (model.tokens == small_model::automatic) model.tokens = small_model::letters;
+  if (!model.tokens) model.tokens = small_model::letters;
   prompt_format made{language_model_of(model)};
   if (!made.style) return made;
   if (config.task.shots > std::ssize(training))

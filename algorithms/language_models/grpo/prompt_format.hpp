@@ -32,8 +32,8 @@ struct prompt_format : language_model {
 /// The beginning of an episode in a world as a problem.
 llm::problem opening_of(const text_step& first);
 
-/// Reads the model of config.model without its weights. With an empty path automatic tokens are
-/// letters, but a completed configuration has no automatic ones.
+/// Reads the model of config.model without its weights. With an empty path and tokens its tokens
+/// are letters; a completed configuration names them.
 /// For a chat model the first config.task.shots training problems become its shots. Throws
 /// llm_file_error, and config_error for more shots than training problems.
 prompt_format prompt_format_of(const grpo_config& config,

@@ -41,8 +41,8 @@ struct language_model {
 /// The score that write_model was given for the model in a folder, if any. Throws llm_file_error.
 std::optional<double> score_of(const std::filesystem::path& folder);
 
-/// Reads the model of the section without its weights. With an empty path, automatic tokens are
-/// bytes. Throws llm_file_error.
+/// Reads the model of the section without its weights. With an empty path and no tokens, these
+/// are bytes. Throws llm_file_error.
 language_model language_model_of(const model_section& section);
 
 /// The weights that training begins with: those of the file, or random ones from the seed. Throws

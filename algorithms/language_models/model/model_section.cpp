@@ -3,9 +3,7 @@
 namespace troupe {
 
 void describe(enum_schema<small_model>& s) {
-  s.name("auto", small_model::automatic)
-      .name("letters", small_model::letters)
-      .name("bytes", small_model::bytes);
+  s.name("letters", small_model::letters).name("bytes", small_model::bytes);
 }
 
 void describe(options_schema<model_section>& s) {
@@ -16,7 +14,7 @@ void describe(options_schema<model_section>& s) {
   s.field("tokens", &model_section::tokens)
       .help(
           "The tokens of the small model: letters are 22 letters, for the built-in tasks; bytes "
-          "read and write any text; auto is letters for the built-in tasks and else bytes.");
+          "read and write any text; null means letters for the built-in tasks, and else bytes.");
   s.field("layers", &model_section::layers)
       .at_least(1)
       .at_most(64)

@@ -3,6 +3,7 @@
 // unit, the range and the meaning of each option.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/config/config.hpp"
@@ -11,16 +12,15 @@ namespace troupe {
 
 /// The tokens of a model that begins with random weights.
 enum class small_model {
-  automatic,  ///< letters for tasks with a form in letters, else bytes
-  letters,    ///< the letters model (actors/llm/tasks/letters_model.hpp)
-  bytes,      ///< the bytes model (actors/llm/tasks/byte_model.hpp)
+  letters,  ///< the letters model (actors/llm/tasks/letters_model.hpp)
+  bytes,    ///< the bytes model (actors/llm/tasks/byte_model.hpp)
 };
 
 /// The model: a path, or the name of one that `troupe models get` has installed. An empty path
 /// means a small model with random weights.
 struct model_section {
   std::string path = {};
-  small_model tokens = small_model::automatic;
+  std::optional<small_model> tokens = {};
   int layers = 4;
   int hidden_size = 128;
   std::int64_t max_positions = 1024;
