@@ -414,10 +414,12 @@ void check_data(const grpo_config& config, const std::string& path, const char* 
 }
 
 /// Throws config_error for a level of a curriculum that has no problems.
-void check_levels(const std::vector<llm::problem>& training) {
+void check_levels(const llm::problem_set& made) {
   std::set<std::uint64_t> levels;
-  for (const auto& each : training) levels.insert(each.level);
-  const auto last = levels.empty() ? 0 : *levels.rbegin();
+  std::uint64_t last = 0;
+  for (const auto& each : made.training) levels.insert(each.level);
+  for (const auto* some : {&made.training, &made.held_out})
+    for (const auto& each : *some) last = std::max(last, each.level);
   for (std::uint64_t level = 0; level <= last; ++level) {
     if (!levels.contains(level))
       throw config_error("/task/problems/held_out",
@@ -457,7 +459,7 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   auto python = config.python_rewards();
   if (!rewards.empty() || python.functions.empty()) const answer_judge judge(rewards);
   if (!python.functions.empty()) const python_reward judge(std::move(python));
-  if (config.task.curriculum) check_levels(made.training);
+  if (config.task.curriculum) check_levels(made);
   if (task.is_data()) {
     check_data(config, config.task.data, "/task/data", format);
     if (!config.task.held_out_data.empty())
