@@ -40,6 +40,13 @@ text_action parse_tag(std::string_view written, const std::string& tag) {
 
 text_action parse_action(std::string_view written) { return parse_tag(written, "action"); }
 
+text_action parse_whole_text(std::string_view written) {
+  text_action made;
+  made.action = trimmed(written);
+  if (made.action.empty()) return malformed("it is empty");
+  return made;
+}
+
 text_action parse_tool_call(std::string_view written) {
   auto made = parse_tag(written, "tool_call");
   if (!made.well_formed()) return made;

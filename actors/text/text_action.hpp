@@ -22,6 +22,9 @@ struct text_action {
 /// text around it is ignored. Anything else is malformed and is never guessed at.
 text_action parse_action(std::string_view written);
 
+/// Returns the whole text, without white space around it. An empty one is malformed.
+text_action parse_whole_text(std::string_view written);
+
 /// Returns a tool call in the form of Qwen and Hermes models:
 ///
 ///     <tool_call>{"name": "echo_message", "arguments": {"message": "hi"}}</tool_call>

@@ -93,15 +93,6 @@ std::string shown(const std::string& pattern, const json& observation) {
   return text;
 }
 
-text_action whole_text(std::string_view written) {
-  const auto first = written.find_first_not_of(" \t\r\n");
-  if (first == written.npos) return {.action = {}, .arguments = {}, .malformed = "it is empty"};
-  const auto last = written.find_last_not_of(" \t\r\n");
-  return {.action = std::string(written.substr(first, last - first + 1)),
-          .arguments = {},
-          .malformed = {}};
-}
-
 json read_description(const std::string& path) {
   std::ifstream file(path);
   if (!file)
@@ -135,7 +126,7 @@ std::unique_ptr<text_environment> play_by(chat_view view, std::shared_ptr<sessio
 chat_view numbered_actions() {
   return {
       .system_prompt = "You play a game. Answer with the number of a legal action alone.",
-      .parse = whole_text,
+      .parse = parse_whole_text,
       .act = [](const text_action& what) { return json{{"action_id", number_in(what.action)}}; },
       .show =
           [](const result& from) {
@@ -262,7 +253,7 @@ chat_view chat_view_of(const json& description) {
       .show = [pattern](const result& from) { return shown(pattern, from.observation); }};
   const auto parse = description.value("parse", json("text"));
   if (parse == "text") {
-    view.parse = whole_text;
+    view.parse = parse_whole_text;
   } else if (parse == "tool_call") {
     view.parse = parse_tool_call;
   } else if (parse != "action") {

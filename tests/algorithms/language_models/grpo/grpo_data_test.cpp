@@ -10,6 +10,7 @@
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 using nlohmann::json;
+using testing::run, testing::samples_of;
 
 /// Sums of two digits, a line each; `level` is the number of tens of their sum.
 void write_sums(const std::filesystem::path& path, int first = 0, int count = 100) {
@@ -46,19 +48,6 @@ grpo_config small_run(const std::filesystem::path& data) {
   config.checkpoint.every_updates = 1;
   config.evaluation = {.every_updates = 1, .problems = 4, .final_problems = 5, .stop_at = {}};
   return config;
-}
-
-run_result run(const grpo_config& config, const std::string& root) {
-  const auto what = algorithm_with(config);
-  what.check();
-  return train(what, {.root = root}, {});
-}
-
-std::vector<json> samples_of(const std::filesystem::path& run) {
-  std::vector<json> samples;
-  std::ifstream file(run / "samples.jsonl");
-  for (std::string line; std::getline(file, line);) samples.push_back(json::parse(line));
-  return samples;
 }
 
 /// The error of the check of a run.

@@ -10,6 +10,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 using nlohmann::json;
+using testing::run, testing::samples_of;
 
 /// Four updates, each of four groups of four answers, with a reward or a task in Python.
 grpo_config small_run(const std::string& task, std::vector<std::string> reward) {
@@ -38,20 +40,6 @@ grpo_config own_task(const std::string& items, std::vector<std::string> reward =
   auto config = small_run("python:items:" + items, std::move(reward));
   config.task.problems.held_out = 10;
   return config;
-}
-
-run_result run(const grpo_config& config, const std::string& root) {
-  const auto what = algorithm_with(config);
-  what.check();
-  return train(what, {.root = root}, {});
-}
-
-/// The lines of samples.jsonl.
-std::vector<json> samples_of(const std::filesystem::path& run) {
-  std::vector<json> samples;
-  std::ifstream file(run / "samples.jsonl");
-  for (std::string line; std::getline(file, line);) samples.push_back(json::parse(line));
-  return samples;
 }
 
 TEST_CASE("grpo: a run with a reward in Python learns from its values and reports their mean") {
