@@ -45,6 +45,9 @@ struct text_reset {
   std::uint64_t seed = 0;
   /// The line of a dataset that the episode is about, a JSON object. "{}" means none.
   std::string item = "{}";
+  /// The number of the episode among those with this seed and item that are played at the same
+  /// time. Worlds begin alike for each; a recording tells them apart by it.
+  std::uint64_t episode = 0;
 };
 
 /// The world's answer to a reset or to a reply of the model.

@@ -449,7 +449,7 @@ int train(const train_arguments& arguments, const context& of) {
     start = begin(arguments, *metrics, of);
     const auto& settings = start.what.settings;
     refuse_nodes_that_cannot_join(settings, arguments.listen);
-    if (settings.deterministic && !settings.without_environment) {
+    if (settings.deterministic && settings.model.empty()) {
       require_deterministic(settings.env);
     }
   } catch (const std::exception& e) {

@@ -297,7 +297,7 @@ void refuse_checkpoints(const std::string& directory, const run_settings& settin
 /// std::invalid_argument if the run has an initial model that it can't begin with.
 void require_start(const algorithm& what, bool goes_on) {
   const auto& settings = what.settings;
-  if (settings.deterministic && !settings.without_environment) require_deterministic(settings.env);
+  if (settings.deterministic && settings.model.empty()) require_deterministic(settings.env);
   const auto& init = what.settings.init;
   if (!init) return;
   if (goes_on) {

@@ -1,9 +1,15 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "actors/recorder/score_text.hpp"
 #include "deploy/troupe/commands.hpp"
@@ -29,11 +35,37 @@ std::deque<std::string> last_lines(const samples_arguments& arguments) {
   return lines;
 }
 
+std::string versions_of(const nlohmann::json& turn) {
+  const auto first = turn.at("versions").at(0).get<long long>();
+  const auto last = turn.at("versions").at(1).get<long long>();
+  return first == last ? fmt::format("version {}", first)
+                       : fmt::format("versions {} to {}", first, last);
+}
+
+/// Texts are quoted, since a model may write any characters.
+void print_turns(const nlohmann::json& turns) {
+  for (const auto& turn : turns) {
+    std::string notes = versions_of(turn);
+    if (turn.value("refused", false)) notes += ", refused";
+    if (!turn.at("trained").get<bool>()) notes += ", shared and not trained on";
+    std::printf("        shown %s\n        says %s: reward %s (%lld tokens, %s)\n",
+                turn.at("shown").dump().c_str(), turn.at("said").dump().c_str(),
+                score_text(turn.at("reward").get<double>()).c_str(),
+                turn.at("tokens").get<long long>(), notes.c_str());
+  }
+}
+
 void print_answer(const char* which, const nlohmann::json& answer) {
-  const auto text = answer.at("text").dump();  // quoted, since a model may write any characters
   const auto reward = score_text(answer.at("reward").get<double>());
-  std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), text.c_str(),
-              answer.at("truncated").get<bool>() ? " (cut at the limit)" : "");
+  const auto* const cut = answer.at("truncated").get<bool>() ? " (cut at the limit)" : "";
+  if (!answer.contains("turns")) {
+    std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), answer.at("text").dump().c_str(),
+                cut);
+    return;
+  }
+  std::printf("  %-5s %6s  advantage %s%s\n", which, reward.c_str(),
+              score_text(answer.at("advantage").get<double>()).c_str(), cut);
+  print_turns(answer.at("turns"));
 }
 
 void print_group(const nlohmann::json& group) {
@@ -49,17 +81,58 @@ void print_group(const nlohmann::json& group) {
   print_answer("worst", group.at("worst"));
 }
 
+/// The values of some groups, for their distribution.
+class distribution {
+ public:
+  void add(double value) { values_.push_back(value); }
+  void print(const char* name) {
+    if (values_.empty()) return;
+    std::ranges::sort(values_);
+    const auto at = [&](double share) {
+      return score_text(values_[std::size_t(share * double(values_.size() - 1))]);
+    };
+    std::printf("  %-10s %8s %8s %8s %8s %8s\n", name, at(0).c_str(), at(0.25).c_str(),
+                at(0.5).c_str(), at(0.75).c_str(), at(1).c_str());
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// The distributions over all answers of the groups, and what was dropped.
+void print_summary(const std::vector<nlohmann::json>& groups) {
+  distribution rewards, lengths, staleness;
+  std::map<std::string, long long> dropped;
+  for (const auto& group : groups) {
+    for (const auto& each : group.value("rewards", nlohmann::json::array()))
+      rewards.add(each.get<double>());
+    for (const auto& each : group.value("lengths", nlohmann::json::array()))
+      lengths.add(each.get<double>());
+    staleness.add(group.at("staleness").get<double>());
+    for (const auto& [reason, count] : group.value("dropped", nlohmann::json::object()).items())
+      dropped[reason] += count.get<long long>();
+  }
+  std::printf("%zu groups          least      25%%   median      75%%     most\n", groups.size());
+  rewards.print("reward");
+  lengths.print("tokens");
+  staleness.print("staleness");
+  for (const auto& [reason, count] : dropped)
+    std::printf("  dropped: %lld (%s)\n", count, reason.c_str());
+}
+
 }  // namespace
 
 int samples(const samples_arguments& arguments) {
   try {
+    std::vector<nlohmann::json> groups;
     for (const auto& line : last_lines(arguments)) {
       if (arguments.json) {
         std::puts(line.c_str());
       } else {
-        print_group(nlohmann::json::parse(line));
+        print_group(groups.emplace_back(nlohmann::json::parse(line)));
       }
     }
+    if (!groups.empty()) print_summary(groups);
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "troupe samples: %s\n", e.what());

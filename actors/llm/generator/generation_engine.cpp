@@ -53,6 +53,7 @@ struct generation_engine::job {
   std::size_t computed = 0;           // the number of prompt tokens that are computed
   std::vector<float> logits;          // the logits after the prompt
   std::int64_t version = 0;           // the version of the weights of these logits
+  std::int64_t first_version = 0;     // that of the weights that began to read the prompt
   std::vector<answer> answers;
   std::size_t begun = 0;   // the number of answers that have or had a slot
   std::size_t forked = 0;  // the number of answers with a sequence of their own
@@ -65,7 +66,11 @@ struct generation_engine::job {
 generation_engine::generation_engine(std::shared_ptr<const packed_weights> weights,
                                      std::int64_t version, engine_options options,
                                      token_texts texts)
-    : decoder_(std::move(weights)), version_(version), options_(options), texts_(std::move(texts)) {
+    : decoder_(std::move(weights)),
+      version_(version),
+      options_(options),
+      texts_(std::move(texts)),
+      cache_(options.cache_bytes) {
   const auto expect_some = [](const char* name, std::int64_t value) {
     if (value < 1)
       throw std::invalid_argument(
@@ -137,14 +142,36 @@ generation_engine::ticket generation_engine::submit(generation_request request,
 void generation_engine::admit() {
   while (!queue_.empty() && static_cast<std::int64_t>(running_.size()) < options_.slots) {
     auto& next = *jobs_.at(queue_.begin()->second);
-    if (!next.prompt && !next.is_read())
-      next.prompt.emplace(decoder_.config(), static_cast<std::int64_t>(next.request.prompt.size()));
+    if (!next.prompt && !next.is_read()) read_from_cache(next);
     auto& one = next.answers[next.begun++];
     if (next.begun == next.answers.size()) queue_.erase(queue_.begin());
     --counts_.queued;
     running_.push_back(&one);
     if (next.is_read()) begin(one);
   }
+}
+
+/// Begins to read a prompt, after the part of it that is cached.
+void generation_engine::read_from_cache(job& next) {
+  next.first_version = version_;
+  const auto tokens = std::ssize(next.request.prompt);
+  const auto cached = cache_.take(next.request.prompt);
+  if (!cached) {
+    next.prompt.emplace(decoder_.config(), tokens);
+    return;
+  }
+  next.prompt = cached->fork(tokens - cached->length());
+  next.computed = static_cast<std::size_t>(cached->length());
+}
+
+/// Puts the keys and values of a finished answer into the cache, unless some are of other weights.
+void generation_engine::keep(answer& finished) {
+  auto& sequence = finished.sequence;
+  if (options_.cache_bytes == 0 || !sequence || finished.of->first_version != version_) return;
+  auto tokens = finished.of->request.prompt;
+  tokens.insert(tokens.end(), finished.out.tokens.begin(), finished.out.tokens.end());
+  tokens.resize(static_cast<std::size_t>(sequence->length()));
+  cache_.put(std::move(tokens), *std::move(sequence));
 }
 
 /// Draws the first token of an answer whose prompt has been read.
@@ -260,6 +287,7 @@ void generation_engine::drop_finished() {
     if (!one->finished) return false;
     ++counts_.finished;
     ++one->of->finished;
+    keep(*one);
     one->sequence.reset();
     one->out.text = well_formed(one->bytes);
     return true;
@@ -269,6 +297,7 @@ void generation_engine::drop_finished() {
 void generation_engine::set_weights(std::shared_ptr<const packed_weights> weights,
                                     std::int64_t version) {
   decoder_.set_weights(std::move(weights));
+  cache_.clear();
   version_ = version;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/llm/generator/generation.hpp"
+#include "actors/llm/generator/prefix_cache.hpp"
 #include "actors/llm/generator/sampler.hpp"
 #include "actors/llm/generator/token_texts.hpp"
 #include "actors/llm/model/decoder.hpp"
@@ -24,6 +25,10 @@ struct engine_options {
   /// prompt is read.
   std::int64_t prefill_tokens = 256;
   std::int64_t max_queued = 1024;  ///< the most answers that may wait for a slot
+  /// The memory for keys and values of finished answers. A prompt that begins with such an answer
+  /// and its own prompt, as the next turn of a conversation does, computes only what follows. 0
+  /// means none.
+  std::int64_t cache_bytes = 0;
 };
 
 /// The totals of an engine since its start, and its present load.
@@ -39,7 +44,7 @@ struct engine_counts {
 /// Writes answers to any number of requests together. Each step computes the next token of every
 /// answer that has a slot, and a part of the prompts that are not read yet. A prompt is computed
 /// once for all answers to it. An answer depends on its request, its seed and the weights only, and
-/// not on other answers. Requests and weights may change between two steps. Only one thread may use
+/// not on other answers or on what is cached. Requests and weights may change between two steps. Only one thread may use
 /// an engine.
 class generation_engine {
  public:
@@ -59,8 +64,9 @@ class generation_engine {
   /// Computes one step. Returns false if there is nothing to do.
   bool step();
 
-  /// Replaces the weights from the next step on. Existing keys and values are kept. Throws
-  /// std::invalid_argument for weights of another shape.
+  /// Replaces the weights from the next step on. Unfinished answers keep their keys and values, and
+  /// the cache of finished ones is emptied. Throws std::invalid_argument for weights of another
+  /// shape.
   void set_weights(std::shared_ptr<const packed_weights> weights, std::int64_t version);
   std::int64_t version() const { return version_; }
 
@@ -82,6 +88,8 @@ class generation_engine {
   void check(const generation_request& request, std::int64_t answers) const;
   job& job_of(ticket which) const;
   void admit();
+  void read_from_cache(job& next);
+  void keep(answer& finished);
   void begin(answer& from);
   void add_token(answer& to, std::span<const float> logits, std::int64_t version);
   void drop_finished();
@@ -91,6 +99,7 @@ class generation_engine {
   engine_options options_;
   token_texts texts_;
   sampler sampler_;
+  prefix_cache cache_;
   engine_counts counts_;
   ticket last_ = 0;
   std::map<ticket, std::unique_ptr<job>> jobs_;

@@ -86,8 +86,10 @@ class chat_environment final : public text_environment {
     std::string refused;
     try {
       const auto next = co_await world_->step(view_.act(action));
-      co_return text_step{
+      text_step made{
           .shown = {view_.show(next)}, .reward = next.reward.value_or(0), .ended = next.ended};
+      if (next.ended && view_.success) made.info["success"] = view_.success(next) ? 1 : 0;
+      co_return made;
     } catch (const std::invalid_argument& e) {
       refused = e.what();
     } catch (const error& e) {
@@ -149,7 +151,9 @@ chat_view textarena_chat_view() {
                 for (const auto& message : said.messages)
                   text += (text.empty() ? "" : "\n") + message.content;
                 return text;
-              }};
+              },
+          // TextArena pays 1 for a game that was won. Some games pay less for one that nearly was.
+          .success = [](const result& from) { return from.reward.value_or(0) >= 1; }};
 }
 
 chat_view tools_chat_view() {

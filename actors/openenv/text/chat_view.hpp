@@ -23,6 +23,8 @@ struct chat_view {
   std::function<nlohmann::json(const text_action&)> act;
   /// Returns the text that the model is shown after a reset or a step.
   std::function<std::string(const result&)> show;
+  /// Returns whether an episode that ended so was a success. Null means that its return tells it.
+  std::function<bool(const result&)> success = nullptr;
 };
 
 /// The environments that the view describes. The reset gets the seed, and the members of the item's

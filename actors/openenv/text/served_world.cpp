@@ -206,14 +206,25 @@ void describe(options_schema<served_world_options>& s) {
 
 bool names_servers(std::string_view world) { return world.starts_with(prefix); }
 
-text_environment_maker worlds_of(std::string_view world, const std::string& options,
-                                 metrics_registry* metrics) {
-  served_world_options chosen;
+namespace {
+
+served_world_options options_in(const std::string& options) {
   try {
-    chosen = parse_config<served_world_options>(parse_json(options, "task.world_options"));
+    return parse_config<served_world_options>(parse_json(options, "task.world_options"));
   } catch (const config_error& error) {
     throw std::invalid_argument(std::string("task.world_options") + error.what());
   }
+}
+
+}  // namespace
+
+const text_game* served_game(const std::string& options) {
+  return find_text_game(options_in(options).view);
+}
+
+text_environment_maker worlds_of(std::string_view world, const std::string& options,
+                                 metrics_registry* metrics) {
+  const auto chosen = options_in(options);
   const auto in_ms = [](double seconds) {
     return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
   };

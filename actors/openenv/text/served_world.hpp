@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/openenv/text/chat_view.hpp"
+#include "actors/openenv/text/text_view.hpp"
 #include "actors/text/text_environment.hpp"
 #include "runtime/config/options_schema.hpp"
 
@@ -30,6 +31,10 @@ void describe(options_schema<served_world_options>& s);
 
 /// True for openenv:URL and openenv:URL,URL.
 bool names_servers(std::string_view world);
+
+/// Returns the game whose name is the option `view`, or null. `options` is the JSON of
+/// served_world_options. Throws std::invalid_argument for a wrong option.
+const text_game* served_game(const std::string& options);
 
 /// Returns the maker of a world on these servers. `options` is the JSON of served_world_options.
 /// Throws std::invalid_argument for a wrong address, option or description. A reset throws

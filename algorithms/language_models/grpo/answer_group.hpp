@@ -13,6 +13,25 @@
 
 namespace troupe {
 
+/// One reply of the model in an episode.
+struct answer_turn {
+  std::string shown;        ///< the text that the model was shown before it
+  std::string said;         ///< the reply
+  double reward = 0.0;      ///< what the world paid for it
+  bool refused = false;     ///< true if it was no action
+  bool shared = false;      ///< true if the group shares it (world.shared_turns); not trained on
+  std::int64_t tokens = 0;  ///< the number of its tokens
+  /// The oldest and the newest version of the weights that sampled its tokens.
+  std::int64_t first_version = 0, last_version = 0;
+};
+
+/// Tokens that were written in one context, after the prompt; see sampled_answer.
+struct answer_segment {
+  std::vector<llm::token_id> tokens;
+  std::vector<llm::token_range> read;
+  std::vector<float> log_probs;
+};
+
 /// One answer, which follows the prompt. Training uses all tokens that the model sampled, and no
 /// others.
 struct sampled_answer {
@@ -30,6 +49,15 @@ struct sampled_answer {
   /// The value of each of the task's reward functions, without its weight; NaN where one does not
   /// apply. Empty for episodes in worlds.
   std::vector<double> values = {};
+  /// The replies of an episode in a world, in order. Empty for answers to problems.
+  std::vector<answer_turn> turns = {};
+  /// The parts of an episode before `tokens`, if the model was no longer shown its oldest turns
+  /// (world.history, world.context). Each follows the prompt by itself and begins with the turns
+  /// that the model still saw, as read tokens. Training uses the sampled tokens of all parts.
+  std::vector<answer_segment> earlier = {};
+
+  /// The number of sampled tokens of all parts.
+  std::int64_t sampled_tokens() const;
 };
 
 /// A prompt with its group of answers.
@@ -37,6 +65,7 @@ struct answer_group {
   item_id id;
   std::int64_t version = 0;  ///< the oldest version of the weights that sampled any of its tokens
   std::uint64_t task = 0;    ///< the index of the task among those of the run
+  std::uint64_t drawn = 0;   ///< the number of its prompt, counted from 0 in the order of drawing
   llm::problem asked;
   std::vector<llm::token_id> prompt;
   std::vector<sampled_answer> answers;

@@ -454,6 +454,14 @@ void describe(options_schema<grpo_task_section>& s) {
           "one that is known. Empty means none.");
   s.field("world_options", &grpo_task_section::world_options)
       .help("The arguments of the world, which its documentation names.");
+  s.field("record", &grpo_task_section::record)
+      .help(
+          "A file that all episodes in the world are appended to, in JSON Lines, for task.replay. "
+          "Empty means none.");
+  s.field("replay", &grpo_task_section::replay)
+      .help(
+          "A file of task.record. The world answers as it did there, and is not asked itself. Empty "
+          "means none.");
   s.field("reward", &grpo_task_section::reward)
       .also_known_as({"reward_funcs"})
       .items(0, reward_functions_max)
@@ -553,6 +561,10 @@ void describe(options_schema<grpo_outcomes_section>& s) {
       .help("The reward of an episode whose return is below 0. null means its return.");
 }
 
+void describe(enum_schema<full_context_rule>& s) {
+  s.name("truncate", full_context_rule::truncate).name("forget", full_context_rule::forget);
+}
+
 void describe(options_schema<grpo_world_section>& s) {
   s.field("urls", &grpo_world_section::urls)
       .items(0, 1024)
@@ -585,6 +597,25 @@ void describe(options_schema<grpo_world_section>& s) {
           "else 0.");
   s.field("outcomes", &grpo_world_section::outcomes)
       .help("The rewards of episodes by the sign of their return, in place of the return.");
+  s.field("history", &grpo_world_section::history)
+      .at_least(1)
+      .at_most(1000)
+      .unit("turns")
+      .help(
+          "The number of last turns that the model is shown, besides the first text. null means "
+          "all.");
+  s.field("context", &grpo_world_section::context)
+      .help(
+          "When the model's context has no room for another turn, the episode is truncated "
+          "(truncate), or the model is no longer shown the older half of its turns (forget).");
+  s.field("shared_turns", &grpo_world_section::shared_turns)
+      .at_least(0)
+      .at_most(1000)
+      .unit("turns")
+      .help(
+          "The largest number of turns at the beginning that the episodes of a group share. Each "
+          "group draws a number up to this; the shared turns are played once and are not trained "
+          "on.");
 }
 
 void describe(options_schema<grpo_warm_start_section>& s) {
@@ -685,10 +716,22 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_most(1'000'000)
       .unit("versions")
       .help("The number of versions that a group may be behind the trainer in async mode.");
+  s.field("partial", &grpo_rollout_section::partial)
+      .help(
+          "In async mode, answers and episodes under way go on with new weights, and each token "
+          "keeps the version that sampled it. false means that new weights wait until all that are "
+          "under way have ended.");
   s.field("slots", &grpo_rollout_section::slots)
       .at_least(1)
       .at_most(4096)
       .help("The number of answers that the generator writes at the same time.");
+  s.field("cache_mib", &grpo_rollout_section::cache_mib)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("MiB")
+      .help(
+          "The memory for the keys and values of finished replies in worlds, so that a next turn "
+          "computes only its new tokens (prefix caching). It changes no reply. 0 means none.");
   s.field("answer_deadline_s", &grpo_rollout_section::answer_deadline_s)
       .above(0)
       .at_most(1e6)

@@ -119,6 +119,8 @@ struct grpo_task_section {
   std::optional<curriculum_section> curriculum = {};
   std::string world = {};
   json_object world_options = {};
+  std::string record = {};
+  std::string replay = {};
   std::vector<std::string> reward = {};
   std::vector<double> reward_weights = {};
   double share = 1;
@@ -166,6 +168,12 @@ enum class refusal_rule {
   end,        ///< The episode ends.
 };
 
+/// What happens when the model's context has no room for another turn.
+enum class full_context_rule {
+  truncate,  ///< The episode ends and is truncated.
+  forget,    ///< The model is no longer shown the older half of the turns.
+};
+
 /// The text worlds, in tasks that are played.
 struct grpo_world_section {
   std::vector<std::string> urls = {};
@@ -174,6 +182,9 @@ struct grpo_world_section {
   refusal_rule malformed = refusal_rule::automatic;
   std::optional<double> malformed_reward = {};
   grpo_outcomes_section outcomes = {};
+  std::optional<int> history = {};
+  full_context_rule context = full_context_rule::truncate;
+  int shared_turns = 0;
 };
 
 /// Supervised steps before the first update, on right answers to training problems or on the
@@ -205,7 +216,9 @@ struct grpo_rollout_section {
   int rounds = 3;
   int workers = 64;
   int max_staleness = 8;
+  bool partial = true;
   int slots = 64;
+  int cache_mib = 1024;
   /// In seconds. The deadline for writing a group's answers or a game's next move, for judging an
   /// answer, for running its code, for finding a world for a game, and for the world's answer.
   double answer_deadline_s = 14'400;
@@ -281,6 +294,7 @@ void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_python_section>& s);
 void describe(options_schema<grpo_code_section>& s);
 void describe(enum_schema<refusal_rule>& s);
+void describe(enum_schema<full_context_rule>& s);
 void describe(options_schema<grpo_outcomes_section>& s);
 void describe(options_schema<grpo_world_section>& s);
 void describe(options_schema<grpo_warm_start_section>& s);

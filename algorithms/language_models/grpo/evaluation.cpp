@@ -75,7 +75,7 @@ task<evaluation> grpo::evaluate_all(const prompt_sources& sources, weights of, s
     const bool played = parts_[i].task.is_played();
     double right = 0, score = 0;
     for (const auto& each : answers) {
-      scores.push_back({played ? each.reward : each.right, double(each.log_probs.size())});
+      scores.push_back({played ? each.reward : each.right, double(each.sampled_tokens())});
       right += each.right / double(answers.size());
       score += scores.back().episode_return / double(answers.size());
     }
@@ -110,6 +110,7 @@ task<std::vector<sampled_answer>> grpo::ask_once(std::size_t which, service<prom
   auto asking = roles;
   asking.prompts = problems;
   asking.tasks = {roles.tasks[which]};
+  asking.tasks.front().shared_turns = 0;
   asking.group = 1;
   asking.sampling = {.temperature = 0};
   if (parts_[which].task.is_played()) {
@@ -122,6 +123,7 @@ task<std::vector<sampled_answer>> grpo::ask_once(std::size_t which, service<prom
   }
   asking.refill_zero_variance = false;
   asking.metrics = {};
+  asking.gate = nullptr;
   // Problems are asked concurrently, so that the generator writes many answers at once.
   const auto at_once = std::min(count, static_cast<std::size_t>(config_.rollout.slots));
   evaluation_progress seen{.problems = count, .answers = {}};

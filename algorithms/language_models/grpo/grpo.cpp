@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "actors/trainer/learn_and_push.hpp"
 #include "runtime/base/log.hpp"
@@ -127,12 +128,26 @@ task<bool> grpo::begin() {
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
+namespace {
+
+/// Gives the new weights to the generators. With a gate no episode is under way meanwhile.
+task<std::int64_t> push_between_episodes(answer_roles roles, service<grpo_trainer> trainer) {
+  std::optional<loops::update_gate::closure> closed;
+  if (roles.gate) closed.emplace(co_await roles.gate->close());
+  co_return co_await push_weights(trainer, roles.generators);
+}
+
+}  // namespace
+
 task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   const auto version = in.progress.version;
+  // Groups end in an order of chance. In the order of their prompts the sums of a batch, and so the
+  // weights of a run in sync mode, don't depend on it.
+  std::ranges::stable_sort(groups, {}, &answer_group::drawn);
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
   const grpo_learner::batch batch{.groups = groups, .chosen_lr = in.control.chosen_learning_rate()};
   const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
-  const auto push = [&] { return push_weights(trainer_, roles.generators); };
+  const auto push = [&] { return push_between_episodes(roles, trainer_); };
   auto updated = co_await learn_and_push<grpo_report>(version, train, push);
   in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
@@ -149,7 +164,7 @@ task<> grpo::record_groups(const std::vector<answer_group>& groups) {
     double reward = 0, length = 0;
     for (const auto& a : group.answers) {
       reward += a.reward;
-      length += double(a.log_probs.size());
+      length += double(a.sampled_tokens());
     }
     const double n = double(group.answers.size());
     co_await in.records.route<&recorder::episode>(in.progress.steps, reward / n,

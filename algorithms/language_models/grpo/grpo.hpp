@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "actors/coder/coder.hpp"
+#include "actors/text/recorded_episodes.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/language_models/grpo/grpo_trainer.hpp"
@@ -79,6 +80,7 @@ class grpo {
   task<> serve_task(std::size_t which);
   task<service<coder>> serve_coders(std::size_t which);
   task<> serve_worlds(std::size_t which);
+  void begin_recordings(const checkpoint* from);
   bool any_played() const;
   bool scored_by_reward() const;
   std::size_t at_once() const;
@@ -106,6 +108,7 @@ class grpo {
   service<grpo_trainer> trainer_;
   prompt_sources evaluation_prompts_, final_prompts_;  ///< One for each part.
   std::optional<sample_log> samples_;
+  std::vector<std::shared_ptr<episode_recording>> recordings_;  ///< One for each part; may be null.
 };
 
 namespace detail {

@@ -60,7 +60,7 @@ void fill_for_task(grpo_config& config, const grpo_task& task) {
   auto& section = config.task;
   section.name = task.name();
   section.problems = {counts.size, counts.training, counts.held_out};
-  for (auto* file : {&section.data, &section.held_out_data})
+  for (auto* file : {&section.data, &section.held_out_data, &section.record, &section.replay})
     if (!file->empty()) *file = std::filesystem::absolute(*file).string();
   if (!task.is_played()) return;
   fill(config.world.turns, task.turns());

@@ -130,6 +130,7 @@ task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
 task<answer_group> ask_once(const answer_roles& r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
   const auto which = drawn.task;
+  const auto number = drawn.number;
   answer_group group;
   if (r.tasks.at(which).worlds) {
     group = co_await detail::play_group(r, std::move(drawn));
@@ -137,6 +138,7 @@ task<answer_group> ask_once(const answer_roles& r) {
     group = co_await ask(r, std::move(drawn));
   }
   group.task = which;
+  group.drawn = number;
   co_return group;
 }
 
@@ -193,6 +195,8 @@ task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
 }
 
 task<answer_group> generate_answers(answer_roles r) {
+  std::optional<loops::update_gate::pass> passed;
+  if (r.gate) passed.emplace(co_await r.gate->enter());
   std::map<std::string, std::int64_t> dropped;
   std::int64_t zero_variance = 0;
   for (int round = 1;; ++round) {

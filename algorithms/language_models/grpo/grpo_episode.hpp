@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "algorithms/language_models/grpo/answer_group.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "algorithms/language_models/grpo/prompt_source.hpp"
+#include "algorithms/loops/update_gate.hpp"
 
 namespace troupe {
 
@@ -31,6 +33,10 @@ struct task_roles {
   service<text_world> worlds = {};  ///< Plays with the model. Then the task has no rewards.
   std::int64_t turns = 8;           ///< The number of turns after which an episode is truncated.
   grpo_outcomes_section outcomes = {};
+  /// The turns that the model is shown; see grpo_world_section.
+  std::optional<int> history = {};
+  full_context_rule context = full_context_rule::truncate;
+  int shared_turns = 0;  ///< The most turns that the episodes of a group share.
 };
 
 /// The services of an episode, and its settings.
@@ -60,6 +66,9 @@ struct answer_roles {
   /// version of the weights. Many episodes repeat the same texts, and each is then sampled once.
   /// Null means that none are kept. Only one actor may use a map.
   std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_replies = {};
+  /// Episodes wait at it while the weights are updated. Null means that they don't. It belongs to
+  /// the actor of the loop.
+  std::shared_ptr<loops::update_gate> gate = {};
 };
 
 /// The first half of an episode: the generators write answers to a prompt, which are not judged

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_groups.hpp"
@@ -18,11 +19,16 @@ namespace troupe {
 struct grpo_learner::row {
   llm::token_group group;                    // one group, with the answers that are trained on
   std::vector<std::int64_t> lengths = {};    // the lengths of these answers, in sampled tokens
+  std::vector<std::size_t> of_answer = {};   // the answer of the group that each of them is a part of
   std::int64_t answers = 0;                  // all answers, also those that aren't trained on
   at::Tensor behaviour = {};                 // [T]
   at::Tensor advantage = {};                 // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined if not needed
 
+  /// The number of answers that are trained on.
+  std::int64_t trained_answers() const {
+    return std::ssize(std::set(of_answer.begin(), of_answer.end()));
+  }
   std::int64_t sampled_tokens() const {
     return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   }
@@ -39,14 +45,18 @@ namespace {
 void check(const answer_group& group) {
   if (group.prompt.empty())
     throw std::invalid_argument("grpo: expected groups with a prompt, got one without tokens");
-  for (const auto& a : group.answers) {
-    auto sampled = std::int64_t(a.tokens.size());
-    for (const auto& range : a.read) sampled -= range.end - range.begin;
-    if (sampled < 1 || sampled != std::int64_t(a.log_probs.size()))
+  const auto check_part = [](const auto& part) {
+    auto sampled = std::int64_t(part.tokens.size());
+    for (const auto& range : part.read) sampled -= range.end - range.begin;
+    if (sampled < 1 || sampled != std::int64_t(part.log_probs.size()))
       throw std::invalid_argument(fmt::format(
           "grpo: expected answers with tokens that were sampled and a log-probability each, got {} "
           "and {}",
-          sampled, a.log_probs.size()));
+          sampled, part.log_probs.size()));
+  };
+  for (const auto& a : group.answers) {
+    for (const auto& part : a.earlier) check_part(part);
+    check_part(a);
   }
 }
 
@@ -162,7 +172,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
     auto& of_group = rewards.emplace_back();
     for (const auto& a : group.answers) {
       const double cost =
-          overlong_reward(std::ssize(a.log_probs), model_.max_completion_tokens, cache);
+          overlong_reward(a.sampled_tokens(), model_.max_completion_tokens, cache);
       report.overlong_reward += cost / static_cast<double>(report.answers);
       of_group.emplace_back(a.reward + cost);
     }
@@ -172,10 +182,10 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
     std::vector<row> one{row_of(group, std::vector<double>(group.answers.size()), false)};
     fill(one, reference_policy(), &row::reference);
     const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
-    for (std::size_t i = 0; i < of_group.size(); ++i) {
-      const double of_answer = kl[std::int64_t(i)].item<double>();
-      *of_group[i] -= options_.penalty() * of_answer;
-      report.kl_reward += of_answer / static_cast<double>(report.answers);
+    for (std::size_t i = 0; i < one[0].of_answer.size(); ++i) {
+      const double of_part = kl[std::int64_t(i)].item<double>();
+      *of_group[one[0].of_answer[i]] -= options_.penalty() * of_part;
+      report.kl_reward += of_part / static_cast<double>(report.answers);
     }
   }
   return rewards;
@@ -188,11 +198,16 @@ grpo_learner::row grpo_learner::row_of(const answer_group& group,
   for (std::size_t i = 0; i < group.answers.size(); ++i) {
     const auto& a = group.answers[i];
     if (mask_truncated && a.truncated) continue;
-    made.group.answers.push_back(a.tokens);
-    made.group.read.push_back(a.read);
-    made.lengths.push_back(std::int64_t(a.log_probs.size()));
-    behaviour.insert(behaviour.end(), a.log_probs.begin(), a.log_probs.end());
-    kept.push_back(static_cast<float>(advantages[i]));
+    const auto add = [&](const auto& part) {
+      made.group.answers.push_back(part.tokens);
+      made.group.read.push_back(part.read);
+      made.lengths.push_back(std::int64_t(part.log_probs.size()));
+      made.of_answer.push_back(i);
+      behaviour.insert(behaviour.end(), part.log_probs.begin(), part.log_probs.end());
+      kept.push_back(static_cast<float>(advantages[i]));
+    };
+    for (const auto& part : a.earlier) add(part);
+    add(a);
   }
   made.behaviour = floats(behaviour);
   made.advantage = floats(kept);
@@ -285,7 +300,9 @@ grpo_report counted(const grpo_learner::batch& given) {
       report.reward_mean += a.reward;
       report.right_mean += a.right;
       report.truncated += a.truncated;
-      tokens += double(a.log_probs.size());
+      tokens += double(a.sampled_tokens());
+      for (const auto& part : a.earlier)
+        for (const float each : part.log_probs) log_probs += each;
       for (const float each : a.log_probs) log_probs += each;
     }
     report.reward_std += reward_std(rewards);
@@ -319,7 +336,7 @@ grpo_report grpo_learner::update(const batch& given) {
   ++updates_;
 
   auto all = rows_of(given, report);
-  for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
+  for (const auto& each : all) report.trained_answers += each.trained_answers();
   if (report.trained_answers > 0) train_on(all, report);
   refresh_reference();
   return report;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "actors/llm/tasks/data_problems.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -12,6 +13,7 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "actors/openenv/server/local_world.hpp"
 #include "actors/openenv/text/served_world.hpp"
+#include "actors/text/recorded_episodes.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -86,15 +88,26 @@ llm::problem_task data_task_of(const grpo_task_section& section) {
   return llm::data_task(section.label(), std::move(data), std::move(held_out));
 }
 
+/// The game that the options of a world on servers name, or null.
+const openenv::text_game* game_on_servers(const grpo_task_section& section) {
+  try {
+    return openenv::served_game(section.world_options.text);
+  } catch (const std::invalid_argument& error) {
+    throw config_error("/task/world_options", error.what());
+  }
+}
+
 /// A world without its maker, which world_of adds.
 grpo_task world_task_of(const grpo_task_section& section) {
   const auto& name = section.world;
   if (const auto* known = find_text_environment(name)) return *known;
   if (const auto* game = openenv::find_text_game(name)) return *game;
-  if (openenv::names_servers(name))
+  if (openenv::names_servers(name)) {
+    if (const auto* game = game_on_servers(section)) return *game;
     return text_environment_spec{.name = section.label(),
                                  .what = "a world on OpenEnv servers",
                                  .not_deterministic = "a server plays it"};
+  }
   if (names_python_text(name))
     return text_environment_spec{.name = section.label(),
                                  .what = "a world in Python",
@@ -193,19 +206,36 @@ bool runs_code(const grpo_part& part) {
          std::ranges::any_of(part.config.task.reward, llm::runs_code);
 }
 
-text_environment_spec world_of(const grpo_part& part, metrics_registry* metrics) {
-  if (const auto* game = part.task.game()) {
-    const auto& urls = part.config.world.urls;
-    return openenv::text_environment_of(*game, urls.empty()
-                                                   ? openenv_server::local_worlds(game->environment)
-                                                   : openenv::worlds_on({.urls = urls}, metrics));
+namespace {
+
+/// The world of a game, without its maker if it is on the servers of task.world.
+text_environment_spec world_of_game(const openenv::text_game& game, const grpo_config& config,
+                                    metrics_registry* metrics) {
+  const auto& urls = config.world.urls;
+  if (openenv::names_servers(config.task.world)) {
+    auto world = openenv::text_environment_of(game, {});
+    world.make = nullptr;
+    return world;
   }
-  auto world = *part.task.world();
+  return openenv::text_environment_of(game, urls.empty()
+                                                ? openenv_server::local_worlds(game.environment)
+                                                : openenv::worlds_on({.urls = urls}, metrics));
+}
+
+}  // namespace
+
+text_environment_spec world_of(const grpo_part& part, metrics_registry* metrics) {
   const auto& section = part.config.task;
-  if (world.make) return world;
-  world.make = openenv::names_servers(section.world)
-                   ? openenv::worlds_of(section.world, section.world_options.text, metrics)
-                   : python_text_environments(part.config.python_world());
+  auto world = part.task.game() ? world_of_game(*part.task.game(), part.config, metrics)
+                                : *part.task.world();
+  if (!section.replay.empty()) {
+    world.make = replayed(read_episodes(section.replay));
+    world.blocks = false;
+  } else if (!world.make) {
+    world.make = openenv::names_servers(section.world)
+                     ? openenv::worlds_of(section.world, section.world_options.text, metrics)
+                     : python_text_environments(part.config.python_world());
+  }
   return world;
 }
 
@@ -338,7 +368,13 @@ void check_problem(const std::string& task, const llm::problem& asked, const pro
 namespace {
 
 void check_game(const openenv::text_game& game, const grpo_config& config) {
-  if (game.environment.empty() && config.world.urls.empty())
+  const bool has_servers =
+      !config.world.urls.empty() || openenv::names_servers(config.task.world);
+  if (config.deterministic && has_servers && config.task.replay.empty())
+    throw config_error("/deterministic",
+                       fmt::format("expected false for {} on servers, which keep no virtual time",
+                                   game.name));
+  if (game.environment.empty() && !has_servers)
     throw config_error("/world/urls", fmt::format("expected servers for {}, which names no "
                                                   "environment of Troupe's, got none",
                                                   game.name));
@@ -346,6 +382,21 @@ void check_game(const openenv::text_game& game, const grpo_config& config) {
   if (turns < 1)
     throw config_error("/world/turns",
                        fmt::format("expected at least 1 for {}, got {}", game.name, turns));
+}
+
+/// Checks the options task.record and task.replay.
+void check_recording(const grpo_task& task, const grpo_config& config) {
+  const auto& [record, replay] = std::tie(config.task.record, config.task.replay);
+  if (record.empty() && replay.empty()) return;
+  const auto* const option = record.empty() ? "/task/replay" : "/task/record";
+  const auto& file = record.empty() ? replay : record;
+  const auto refuse = [&](const char* expected) {
+    throw config_error(option, fmt::format("expected {}, got \"{}\"", expected, file));
+  };
+  if (!task.is_played()) refuse("\"\" for a task that is no world");
+  if (!record.empty() && !replay.empty()) refuse("\"\" beside task.replay");
+  if (config.mode != training_mode::sync)
+    refuse("\"\" in async mode, in which other episodes are played each time");
 }
 
 }  // namespace
@@ -366,7 +417,9 @@ void check_options(const grpo_task& task, const grpo_config& config) {
   if (in_python != reward.end()) refuse_deterministic("the reward " + *in_python);
   if (task.is_generated())
     refuse_deterministic("the problems of python:" + task.problems()->generator);
-  if (task.world() && !task.world()->not_deterministic.empty() && config.deterministic)
+  check_recording(task, config);
+  if (task.world() && !task.world()->not_deterministic.empty() && config.deterministic &&
+      config.task.replay.empty())
     throw config_error("/deterministic", fmt::format("expected false with the world {}, as {}",
                                                      task.name(), task.world()->not_deterministic));
   if (config.task.curriculum && config.task.level.empty())

@@ -90,7 +90,8 @@ prompt_draw prompt_source::next() {
   auto& items = source.levels[source.progress ? source.progress->level() : 0];
   auto asked = std::visit([](auto& of) { return of.next(); }, items);
   ++source.drawn;
-  return {std::move(asked), derived_seed(seed_, "prompt", {drawn_++}), task};
+  const auto number = drawn_++;
+  return {std::move(asked), derived_seed(seed_, "prompt", {number}), task, number};
 }
 
 void prompt_source::rewind(std::uint64_t seed) {

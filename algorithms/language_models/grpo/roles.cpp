@@ -113,8 +113,21 @@ task<> grpo::serve(const checkpoint* from) {
   } else {
     samples_.emplace(log);
   }
+  begin_recordings(from);
   co_await serve_trainer(from);
   co_await serve_answering(from);
+}
+
+void grpo::begin_recordings(const checkpoint* from) {
+  std::vector<std::int64_t> sizes(parts_.size());
+  if (from) sizes = state_in<std::vector<std::int64_t>>(*from, "recordings.bin");
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto& path = parts_[i].config.task.record;
+    auto& made = recordings_.emplace_back();
+    if (path.empty()) continue;
+    made = from ? std::make_shared<episode_recording>(path, sizes.at(i))
+                : std::make_shared<episode_recording>(path);
+  }
 }
 
 task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
@@ -176,7 +189,9 @@ task<> grpo::serve_answering(const checkpoint* from) {
                         .idempotent = {endpoint<&llm::generator::generate_group>}};
   llm::generator_options generating{
       .config = format_->config,
-      .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once()) * *r.group + r.slots},
+      .engine = {.slots = r.slots,
+                 .max_queued = std::int64_t(at_once()) * *r.group + r.slots,
+                 .cache_bytes = any_played() ? std::int64_t{r.cache_mib} << 20 : 0},
       .texts = llm::texts_of(format_->tokens),
       .seed = derived_seed(config_.seed, "generator")};
   roles.generators = co_await in.serve<llm::generator>(std::move(writing), std::move(generating),
@@ -188,6 +203,8 @@ task<> grpo::serve_answering(const checkpoint* from) {
 
   co_await serve_replay(from);
 
+  if (config_.mode == training_mode::async && !r.partial)
+    roles.gate = std::make_shared<loops::update_gate>();
   roles.metrics = in.metrics;
   roles.format = format_;
   roles.group = *r.group;
@@ -319,7 +336,9 @@ task<> grpo::serve_task(std::size_t which) {
 task<> grpo::serve_worlds(std::size_t which) {
   const auto& part = parts_[which];
   const auto& w = part.config.world;
-  const auto world = world_of(part, &in.sys.metrics());
+  auto world = world_of(part, &in.sys.metrics());
+  if (!recordings_.empty() && recordings_[which])
+    world.make = recorded(std::move(world.make), recordings_[which]);
   text_world_options refusing{.refusal_ends = w.malformed == refusal_rule::automatic
                                                   ? world.refusal_ends
                                                   : w.malformed == refusal_rule::end};
@@ -332,6 +351,9 @@ task<> grpo::serve_worlds(std::size_t which) {
   made.worlds = co_await in.serve<text_world>(std::move(playing), world.make, refusing);
   made.turns = *w.turns;
   made.outcomes = w.outcomes;
+  made.history = w.history;
+  made.context = w.context;
+  made.shared_turns = w.shared_turns;
 }
 
 void grpo::write_model(const std::filesystem::path& path, const weights& of,
@@ -349,6 +371,9 @@ task<> grpo::save(checkpoint& state) {
   const auto held = co_await roles.replay.route<&answer_queue::save>();
   state.files["replay.bin"] = state_bytes(held);
   state.files["samples.bin"] = state_bytes(samples_->size());
+  std::vector<std::int64_t> recorded;
+  for (const auto& each : recordings_) recorded.push_back(each ? each->size() : 0);
+  state.files["recordings.bin"] = state_bytes(recorded);
 }
 
 namespace detail {

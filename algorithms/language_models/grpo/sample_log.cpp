@@ -8,12 +8,25 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+json to_json(const answer_turn& turn) {
+  json made{{"shown", turn.shown},
+            {"said", turn.said},
+            {"reward", turn.reward},
+            {"tokens", turn.tokens},
+            {"versions", {turn.first_version, turn.last_version}},
+            {"trained", !turn.shared}};
+  if (turn.refused) made["refused"] = true;
+  return made;
+}
+
 json to_json(const sampled_answer& a, double advantage) {
-  return {{"text", a.text},
-          {"reward", a.reward},
-          {"advantage", advantage},
-          {"tokens", a.log_probs.size()},
-          {"truncated", a.truncated}};
+  json made{{"text", a.text},
+            {"reward", a.reward},
+            {"advantage", advantage},
+            {"tokens", a.sampled_tokens()},
+            {"truncated", a.truncated}};
+  for (const auto& turn : a.turns) made["turns"].push_back(to_json(turn));
+  return made;
 }
 
 }  // namespace
@@ -39,6 +52,7 @@ void sample_log::add(std::int64_t update, std::int64_t version,
       return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
     };
     json line{{"update", update},
+              {"prompt", group.drawn},
               {"staleness", version - group.version},
               {"question", group.asked.question},
               {"expected", group.asked.expected},
@@ -46,6 +60,11 @@ void sample_log::add(std::int64_t update, std::int64_t version,
               {"reward_mean", mean},
               {"best", shown(best)},
               {"worst", shown(worst)}};
+    for (const auto& a : group.answers) {
+      line["rewards"].push_back(a.reward);
+      line["lengths"].push_back(a.sampled_tokens());
+    }
+    if (!group.dropped.empty()) line["dropped"] = group.dropped;
     if (!tasks.empty()) line["task"] = tasks.at(group.task);
     // A model's text is UTF-8, except that the token limit may have cut its last character.
     lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/random/action_random.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
@@ -16,18 +17,29 @@ namespace {
 
 using table = session<text_world>;
 
+/// A turn that the episodes of a group share: the reply, and what the world said to it.
+struct shared_turn {
+  std::string said;
+  text_step answer;
+};
+
 /// The deal that the episodes of a group share.
 struct group_deal {
   const task_roles& task;
   text_reset with = {};
-  std::vector<llm::token_id> prompt = {};
+  std::vector<llm::token_id> prompt = {};  // with the shared turns
   wording shown = {};
+  std::vector<shared_turn> turns = {};
+  std::vector<answer_turn> told = {};  // the same for people to read
 };
 
 /// One episode of a group.
 struct game {
-  std::uint64_t seed = 0;  // the seed of sampling
+  std::uint64_t number = 0;  // its number in the group
+  std::uint64_t seed = 0;    // the seed of sampling
   sampled_answer played;
+  // The turns in the model's context after the prompt: each reply with the words that followed it.
+  std::vector<std::vector<llm::token_id>> in_context = {};
   std::int64_t version = std::numeric_limits<std::int64_t>::max();
   std::string dropped;  // the reason why it can't be trained on; empty if it can
 };
@@ -59,6 +71,15 @@ task<std::optional<table>> open_table(const task_roles& task_of) {
   co_return std::nullopt;
 }
 
+/// A turn without what the world paid for it.
+answer_turn turn_of(std::string shown, const llm::completion& written) {
+  return {.shown = std::move(shown),
+          .said = written.text,
+          .tokens = std::ssize(written.tokens),
+          .first_version = written.first_version(),
+          .last_version = written.last_version()};
+}
+
 void add_sampled(game& to, const llm::completion& written) {
   auto& p = to.played;
   p.tokens.insert(p.tokens.end(), written.tokens.begin(), written.tokens.end());
@@ -68,17 +89,59 @@ void add_sampled(game& to, const llm::completion& written) {
   to.version = std::min(to.version, written.first_version());
 }
 
+const std::string& text_of(const answer_roles& r, const wording& shown) {
+  return r.format->style ? shown.words : shown.letters;
+}
+
+/// The tokens between a reply and the next one.
+std::vector<llm::token_id> read_after(const answer_roles& r, const wording& shown,
+                                      const llm::completion& reply) {
+  return r.format->next_turn(shown, reply.finish != llm::finish_reason::length);
+}
+
+std::int64_t room_after(const answer_roles& r, const std::vector<llm::token_id>& prompt) {
+  return r.format->config.max_positions - std::ssize(prompt);
+}
+
+/// Removes the oldest turns of the context by the rules of the task. Returns false if there is still
+/// no room for another reply.
+bool forget_turns(const group_deal& deal, game& of, std::int64_t room) {
+  auto& turns = of.in_context;
+  const auto keep = [&](std::size_t count) {
+    turns.erase(turns.begin(), turns.end() - std::ptrdiff_t(count));
+  };
+  const auto fits = [&] {
+    std::int64_t tokens = 0;
+    for (const auto& each : turns) tokens += std::ssize(each);
+    return tokens < room;
+  };
+  if (deal.task.history) keep(std::min(turns.size(), std::size_t(*deal.task.history)));
+  while (!fits() && turns.size() > 1 && deal.task.context == full_context_rule::forget)
+    keep(turns.size() / 2);
+  return fits();
+}
+
 /// Adds the words of the next turn. Returns false if the model's context has no room for them and
 /// another reply.
 bool add_read(const answer_roles& r, const group_deal& deal, game& to, const wording& shown,
               const llm::completion& after) {
-  const bool ended = after.finish != llm::finish_reason::length;
-  const auto ids = r.format->next_turn(shown, ended);
+  const auto ids = read_after(r, shown, after);
+  auto turn = after.tokens;
+  turn.insert(turn.end(), ids.begin(), ids.end());
+  to.in_context.push_back(std::move(turn));
+  const auto turns = to.in_context.size();
+  if (!forget_turns(deal, to, room_after(r, deal.prompt))) return false;
   auto& p = to.played;
-  const auto room = r.format->config.max_positions - std::ssize(deal.prompt) - std::ssize(p.tokens);
-  if (std::ssize(ids) >= room) return false;
-  llm::append_read(p.tokens, p.read, ids);
-  p.text += "\n> " + (r.format->style ? shown.words : shown.letters) + '\n';
+  p.text += "\n> " + text_of(r, shown) + '\n';
+  if (to.in_context.size() == turns) {
+    llm::append_read(p.tokens, p.read, ids);
+    return true;
+  }
+  p.earlier.push_back({std::exchange(p.tokens, {}), std::exchange(p.read, {}),
+                       std::exchange(p.log_probs, {})});
+  std::vector<llm::token_id> seen;
+  for (const auto& each : to.in_context) seen.insert(seen.end(), each.begin(), each.end());
+  llm::append_read(p.tokens, p.read, seen);
   return true;
 }
 
@@ -108,7 +171,9 @@ task<std::optional<llm::completion>> write_reply(const answer_roles& r, const gr
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
   // Each turn begins at another length, which gives it a random stream of its own.
-  const auto seed = derived_seed(of.seed, "move", {of.played.tokens.size()});
+  const auto length = of.played.tokens.size(), parts = of.played.earlier.size();
+  const auto seed = parts == 0 ? derived_seed(of.seed, "move", {length})
+                               : derived_seed(of.seed, "move", {length, parts});
   auto written = co_await write(r, std::move(history), seed, 1);
   if (written.empty()) co_return std::nullopt;
   co_return std::move(written.front());
@@ -124,14 +189,18 @@ bool is_success(const text_step& last, double world_return) {
 /// Plays the episode to its end, from its first reply, which is `written`.
 task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
                   llm::completion written, game& of) {
-  std::int64_t turn = 1;
+  auto turn = std::ssize(deal.turns) + 1;
   text_step last;
+  std::string shown = text_of(r, deal.turns.empty() ? deal.shown : deal.turns.back().answer.shown);
+  of.played.turns = deal.told;
+  for (const auto& each : deal.turns) of.played.reward += each.answer.reward;
   for (;; ++turn) {
     if (!has_finite_log_probs(written)) {
       of.dropped = "log_prob";
       co_return;
     }
     add_sampled(of, written);
+    of.played.turns.push_back(turn_of(std::move(shown), written));
     auto told = co_await at.try_route<&text_world::step>(written.text);
     auto now = step_of(std::move(told));
     if (!now) {
@@ -140,8 +209,11 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
     }
     r.metrics.env_stepped(1);
     of.played.reward += now->reward;
+    of.played.turns.back().reward = now->reward;
+    of.played.turns.back().refused = !now->refused.empty();
     last = *std::move(now);
     if (last.ended) break;
+    shown = text_of(r, last.shown);
     if (turn == deal.task.turns || !add_read(r, deal, of, last.shown, written)) {
       of.played.truncated = true;
       break;
@@ -162,6 +234,24 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   }
 }
 
+/// Deals, and takes the shared turns. Returns why the episode can't go on as the group's does; empty
+/// if it can.
+task<std::string> deal_again(const group_deal& deal, const table& at, std::uint64_t episode) {
+  auto with = deal.with;
+  with.episode = episode;
+  auto told = co_await at.try_route<&text_world::reset>(with);
+  auto now = step_of(std::move(told));
+  if (!now) co_return "environment";
+  if (now->shown != deal.shown) co_return "deal";
+  for (const auto& turn : deal.turns) {
+    auto next = co_await at.try_route<&text_world::step>(turn.said);
+    now = step_of(std::move(next));
+    if (!now) co_return "environment";
+    if (now->shown != turn.answer.shown || now->ended) co_return "deal";
+  }
+  co_return "";
+}
+
 /// Plays one episode. `first` is the table at which the group's deal was seen, for the group's
 /// first episode. Other episodes open a table of their own and deal again with the same seed.
 task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
@@ -174,14 +264,43 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
       of.dropped = "environment";
       co_return;
     }
-    auto told = co_await at->try_route<&text_world::reset>(deal.with);
-    const auto now = step_of(std::move(told));
-    if (!now || now->shown != deal.shown) {
-      of.dropped = now ? "deal" : "environment";
-      co_return;
-    }
+    of.dropped = co_await deal_again(deal, *at, of.number);
+    if (!of.dropped.empty()) co_return;
   }
   co_await take_turns(r, deal, *at, std::move(written), of);
+}
+
+/// Plays the turns that the group shares, a number of them that its seed draws, and adds them to the
+/// prompt. They end before the last turn of an episode. Returns false if the world has failed.
+task<bool> share_turns(const answer_roles& r, group_deal& deal, const table& at,
+                       std::uint64_t seed) {
+  const auto most = static_cast<std::uint64_t>(
+      std::min<std::int64_t>(deal.task.shared_turns, deal.task.turns - 1));
+  const auto count = action_random(derived_seed(seed, "shared turns")).below(most + 1);
+  for (std::uint64_t turn = 0; turn < count; ++turn) {
+    auto written = co_await write(r, deal.prompt, derived_seed(seed, "shared turn", {turn}), 1);
+    if (written.empty()) break;
+    const auto& reply = written.front();
+    auto told = co_await at.try_route<&text_world::step>(reply.text);
+    auto now = step_of(std::move(told));
+    if (!now) co_return false;
+    const auto read = now->ended ? std::vector<llm::token_id>() : read_after(r, now->shown, reply);
+    const auto added = std::ssize(reply.tokens) + std::ssize(read);
+    if (now->ended || added >= room_after(r, deal.prompt)) {
+      // The episodes part before this turn.
+      const auto problem = co_await deal_again(deal, at, 0);
+      co_return problem.empty();
+    }
+    auto shown = text_of(r, deal.turns.empty() ? deal.shown : deal.turns.back().answer.shown);
+    auto& line = deal.told.emplace_back(turn_of(std::move(shown), reply));
+    line.reward = now->reward;
+    line.refused = !now->refused.empty();
+    line.shared = true;
+    deal.prompt.insert(deal.prompt.end(), reply.tokens.begin(), reply.tokens.end());
+    deal.prompt.insert(deal.prompt.end(), read.begin(), read.end());
+    deal.turns.push_back({reply.text, *std::move(now)});
+  }
+  co_return true;
 }
 
 }  // namespace
@@ -205,7 +324,15 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
   deal.shown = opening->shown;
   group.asked = opening_of(*opening);
   group.asked.level = drawn.asked.level;
-  deal.prompt = group.prompt = r.format->prompt_of(group.asked);
+  deal.prompt = r.format->prompt_of(group.asked);
+  if (deal.task.shared_turns > 0) {
+    const bool goes_on = co_await share_turns(r, deal, *first, drawn.seed);
+    if (!goes_on) {
+      group.dropped["environment"] = r.group;
+      co_return group;
+    }
+  }
+  group.prompt = deal.prompt;
 
   auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
   if (written.empty()) {
@@ -215,6 +342,7 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
   std::vector<game> games(written.size());
   std::vector<task<>> playing;
   for (std::size_t i = 0; i < games.size(); ++i) {
+    games[i].number = i;
     games[i].seed = derived_seed(drawn.seed, "game", {i});
     playing.push_back(
         play(r, deal, std::exchange(first, std::nullopt), std::move(written[i]), games[i]));

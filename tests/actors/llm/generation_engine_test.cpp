@@ -180,6 +180,58 @@ TEST_CASE("generation: a group's prompt is computed once, also where it has too 
   CHECK(e.counts().queued == 0);
 }
 
+/// Three turns of a conversation: each prompt is the one before with its answer and what followed.
+std::vector<completion> converse(generation_engine& e, std::uint64_t seed) {
+  std::vector<completion> said;
+  auto next = drawn(20, 40, seed);
+  for (std::uint64_t turn = 0; turn < 3; ++turn) {
+    next.sampling.seed = seed + turn;
+    said.push_back(run(e, next));
+    next.prompt.insert(next.prompt.end(), said.back().tokens.begin(), said.back().tokens.end());
+    const auto more = some_tokens(7, turn);
+    next.prompt.insert(next.prompt.end(), more.begin(), more.end());
+  }
+  return said;
+}
+
+TEST_CASE("generation: the next turn of a conversation computes its new tokens alone, to the bit") {
+  const auto m = fixture("llama");
+  auto plain = make(m), cached = make(m, {.cache_bytes = 1 << 20}), tight = make(m, {.cache_bytes = 1});
+  for (const std::uint64_t seed : {5, 50}) {
+    const auto wanted = converse(plain, seed);
+    for (auto* other : {&cached, &tight}) {
+      const auto found = converse(*other, seed);
+      for (std::size_t turn = 0; turn < 3; ++turn) {
+        CHECK(found[turn].tokens == wanted[turn].tokens);
+        CHECK(found[turn].log_probs == wanted[turn].log_probs);
+      }
+    }
+  }
+  CHECK(plain.counts().prefill_tokens == 2 * (20 + (20 + 47) + (20 + 2 * 47)));
+  // The last token of an answer has no keys and values yet.
+  CHECK(cached.counts().prefill_tokens == 2 * (20 + 8 + 8));
+  CHECK(tight.counts().prefill_tokens == plain.counts().prefill_tokens);
+}
+
+TEST_CASE("generation: nothing cached outlives a change of the weights") {
+  const auto m = fixture("llama");
+  auto e = make(m, {.cache_bytes = 1 << 20});
+  auto first = drawn(20, 40, 5);
+  const auto said = run(e, first);
+  e.set_weights(pack_weights(m.config, m.weights), 2);
+  auto next = first;
+  next.prompt.insert(next.prompt.end(), said.tokens.begin(), said.tokens.end());
+  const auto before = e.counts().prefill_tokens;
+  const auto straddling = e.submit(next);
+  REQUIRE(e.step());
+  CHECK(e.counts().prefill_tokens == before + 60);
+  e.set_weights(pack_weights(m.config, m.weights), 3);
+  const auto answer = run(e, straddling).front();  // its keys and values are of two versions
+  next.prompt.insert(next.prompt.end(), answer.tokens.begin(), answer.tokens.end());
+  run(e, next);
+  CHECK(e.counts().prefill_tokens == before + 60 + 100);
+}
+
 TEST_CASE("generation: while a long prompt is read in parts, answers go on") {
   auto e = make(fixture("llama"), {.slots = 2, .prefill_tokens = 10});
   const auto running = e.submit(drawn(4, 50, 1));

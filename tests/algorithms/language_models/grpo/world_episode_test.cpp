@@ -2,8 +2,10 @@
 
 #include "algorithms/language_models/grpo/world_episode.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "actors/openenv/server/local_world.hpp"
 #include "runtime/system/system.hpp"
@@ -15,14 +17,17 @@ namespace {
 
 using nlohmann::json;
 
-/// Counts down from three; a word's reward is how many letters it has.
+/// Counts down; a word's reward is how many letters it has.
 struct countdown final : openenv::json_world {
+  explicit countdown(int turns = 3) : turns(turns) {}
+
+  int turns;
   int left = 0;
   std::uint64_t seed = 0;
 
   task<openenv::result> reset(json with) override {
     seed = with["seed"].get<std::uint64_t>();
-    left = 3;
+    left = turns;
     co_return shown(0);
   }
   task<openenv::result> step(json said) override {
@@ -82,8 +87,8 @@ task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
   co_return roles;
 }
 
-openenv::world_maker countdowns() {
-  return [] { return std::make_unique<countdown>(); };
+openenv::world_maker countdowns(int turns = 3) {
+  return [turns] { return std::make_unique<countdown>(turns); };
 }
 
 void play(task<> (*what)(system&), const fault_plan& faults = {}) {
@@ -200,6 +205,132 @@ task<> cut_long_games(system& sys) {
 
 TEST_CASE("world episodes: a game ends at the limit of turns, and where the context is full") {
   play(cut_long_games);
+}
+
+/// The trainer finds the tokens of all parts as likely as they were when they were drawn.
+void check_log_probs(const answer_group& group) {
+  llm::token_group trained{.prompt = group.prompt, .answers = {}, .read = {}};
+  std::vector<float> as_drawn;
+  const auto add = [&](const auto& part) {
+    trained.answers.push_back(part.tokens);
+    trained.read.push_back(part.read);
+    as_drawn.insert(as_drawn.end(), part.log_probs.begin(), part.log_probs.end());
+  };
+  for (const auto& a : group.answers) {
+    for (const auto& part : a.earlier) add(part);
+    add(a);
+  }
+  const at::NoGradGuard no_grad;
+  const auto weights = small_weights();
+  const auto config = small_model();
+  const auto found = llm::answer_log_probs(config, llm::weights_in(config, weights), {&trained, 1});
+  CHECK((found - at::tensor(as_drawn)).abs().max().item<double>() < 1e-4);
+}
+
+task<> show_two_turns(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(6));
+  roles.tasks[0].turns = 6;
+  roles.tasks[0].history = 2;
+  const auto group = co_await generate_answers(roles);
+  REQUIRE(group.answers.size() == 6);
+  const auto& letters = roles.format->tokens;
+  for (const auto& a : group.answers) {
+    CHECK(a.turns.size() == 6);
+    // Turns 1 to 3 see all that was before; each later one has a part of its own.
+    REQUIRE(a.earlier.size() == 3);
+    CHECK(a.earlier[0].read.size() == 2);
+    for (std::size_t i = 1; i < 3; ++i) CHECK(a.earlier[i].read.size() == 1);
+    REQUIRE(a.read.size() == 1);
+    CHECK(a.read[0].begin == 0);
+    // The last reply is written after two turns.
+    const auto context = letters.decode({a.tokens.begin(), a.tokens.begin() + a.read[0].end});
+    CHECK(context.find("-2") != std::string::npos);
+    CHECK(context.find("-1") != std::string::npos);
+    CHECK(context.find("-3") == std::string::npos);
+    std::int64_t tokens = 0;
+    double reward = 0;
+    for (const auto& turn : a.turns) {
+      tokens += turn.tokens;
+      reward += turn.reward;
+    }
+    CHECK(a.sampled_tokens() == tokens);
+    CHECK(a.reward == reward);
+  }
+  check_log_probs(group);
+}
+
+TEST_CASE("world episodes: with a history of two turns a reply sees the first text and two turns") {
+  play(show_two_turns);
+}
+
+task<> forget_where_it_is_full(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(6));
+  roles.tasks[0].turns = 6;
+  roles.format = format_for(3 + 3 * (4 + 4) + 4);  // room for the prompt and four replies
+  roles.tasks[0].context = full_context_rule::forget;
+  const auto group = co_await generate_answers(roles);
+  bool forgot = false;
+  for (const auto& a : group.answers) {
+    CHECK(a.turns.size() == 6);
+    forgot = forgot || !a.earlier.empty();
+    CHECK(std::ssize(group.prompt) + std::ssize(a.tokens) <= roles.format->config.max_positions);
+  }
+  CHECK(forgot);
+  check_log_probs(group);
+}
+
+TEST_CASE("world episodes: where the context is full the older half of the turns is forgotten") {
+  play(forget_where_it_is_full);
+}
+
+task<> share_first_turns(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(6));
+  roles.tasks[0].turns = 6;
+  roles.tasks[0].shared_turns = 3;
+  std::set<std::int64_t> counts;
+  for (int round = 0; round < 12; ++round) {
+    const auto group = co_await generate_answers(roles);
+    REQUIRE(group.answers.size() == 6);
+    const auto shared = std::ranges::count_if(group.answers[0].turns, &answer_turn::shared);
+    counts.insert(shared);
+    for (const auto& a : group.answers) {
+      REQUIRE(a.turns.size() == 6);
+      double reward = 0;
+      std::int64_t trained = 0;
+      for (std::size_t i = 0; i < 6; ++i) {
+        CHECK(a.turns[i].shared == (std::int64_t(i) < shared));
+        if (a.turns[i].shared) CHECK(a.turns[i].said == group.answers[0].turns[i].said);
+        reward += a.turns[i].reward;
+        trained += a.turns[i].shared ? 0 : a.turns[i].tokens;
+      }
+      CHECK(a.reward == reward);
+      CHECK(a.sampled_tokens() == trained);
+    }
+    check_log_probs(group);
+  }
+  CHECK(counts == std::set<std::int64_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("world episodes: a group shares a number of first turns, which are not trained on") {
+  play(share_first_turns);
+}
+
+task<> end_while_sharing(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(2));
+  roles.tasks[0].turns = 6;
+  roles.tasks[0].shared_turns = 5;
+  for (int round = 0; round < 6; ++round) {
+    const auto group = co_await generate_answers(roles);
+    REQUIRE(group.answers.size() == 6);
+    for (const auto& a : group.answers) {
+      CHECK(a.turns.size() == 2);
+      CHECK_FALSE(a.turns.back().shared);
+    }
+  }
+}
+
+TEST_CASE("world episodes: the last turn of an episode is never shared") {
+  play(end_while_sharing);
 }
 
 /// A world that goes wrong, at its second turn, if the count of its episode says so.

@@ -1,0 +1,288 @@
+#include "actors/text/recorded_episodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "actors/data/jsonl.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const text_step& step) {
+  json made = json::object();
+  if (!step.system.empty()) made["system"] = step.system;
+  if (!step.shown.words.empty()) made["shown"] = step.shown.words;
+  if (!step.shown.letters.empty()) made["letters"] = step.shown.letters;
+  if (step.reward != 0) made["reward"] = step.reward;
+  if (step.ended) made["ended"] = true;
+  if (!step.refused.empty()) made["refused"] = step.refused;
+  if (!step.info.empty()) made["info"] = step.info;
+  return made;
+}
+
+text_step step_of(const json& from) {
+  return {.system = from.value("system", ""),
+          .shown = {from.value("shown", ""), from.value("letters", "")},
+          .reward = from.value("reward", 0.0),
+          .ended = from.value("ended", false),
+          .refused = from.value("refused", ""),
+          .info = from.value("info", std::map<std::string, double>())};
+}
+
+/// What a world has said to a reply, or to the reset.
+struct heard {
+  std::string reply;
+  text_step step;
+  std::string failed;  ///< Why the world has failed; empty if it has not.
+};
+
+heard heard_in(const json& turn, const char* step) {
+  if (turn.contains("failed")) return {turn.value("reply", ""), {}, turn.at("failed")};
+  return {turn.value("reply", ""), step_of(turn.at(step)), {}};
+}
+
+json to_json(const heard& said, const char* step) {
+  if (!said.failed.empty()) return {{"failed", said.failed}};
+  return {{step, to_json(said.step)}};
+}
+
+using episode_key = std::tuple<std::uint64_t, std::string, std::uint64_t>;
+
+episode_key key_of(const text_reset& with) {
+  return {with.seed, json::parse(with.item).dump(), with.episode};
+}
+
+struct episode {
+  text_reset with;
+  std::vector<heard> said;  ///< The first one is the answer to the reset.
+};
+
+/// Models may write bytes that are no UTF-8, which then stand in the file, and in the comparison, as
+/// U+FFFD.
+std::string dumped(const json& line) {
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string text_in_file(const std::string& text) {
+  return json::parse(dumped(text)).get<std::string>();
+}
+
+std::string line_of(const episode& of) {
+  json turns = json::array();
+  for (std::size_t i = 1; i < of.said.size(); ++i) {
+    auto turn = to_json(of.said[i], "step");
+    turn["reply"] = of.said[i].reply;
+    turns.push_back(std::move(turn));
+  }
+  json line{{"seed", of.with.seed},
+            {"item", json::parse(of.with.item)},
+            {"episode", of.with.episode},
+            {"turns", std::move(turns)}};
+  line.update(to_json(of.said.front(), "first"));
+  return dumped(line) + '\n';
+}
+
+episode episode_of(const json& line) {
+  episode made{.with = {.seed = line.at("seed"),
+                        .item = line.at("item").dump(),
+                        .episode = line.at("episode")},
+               .said = {heard_in(line, "first")}};
+  for (const auto& turn : line.at("turns")) made.said.push_back(heard_in(turn, "step"));
+  return made;
+}
+
+class recorded_world final : public text_environment {
+ public:
+  recorded_world(std::unique_ptr<text_environment> world,
+                 std::shared_ptr<episode_recording> recording)
+      : world_(std::move(world)), recording_(std::move(recording)) {}
+  ~recorded_world() override { finish(); }
+
+  task<text_step> reset(const text_reset& with) override {
+    finish();
+    now_.with = with;
+    co_return co_await told("", world_->reset(with));
+  }
+  task<text_step> step(std::string reply) override {
+    auto next = world_->step(reply);
+    co_return co_await told(std::move(reply), std::move(next));
+  }
+
+ private:
+  task<text_step> told(std::string reply, task<text_step> answer) {
+    std::exception_ptr error;
+    text_step said;
+    try {
+      said = co_await std::move(answer);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    now_.said.push_back({std::move(reply), said, error ? describe(error) : ""});
+    if (error || said.ended) finish();
+    if (error) std::rethrow_exception(error);
+    co_return said;
+  }
+
+  /// Writes the episode, unless it was written or none has begun.
+  void finish() {
+    const auto ended = std::exchange(now_, {});
+    if (ended.said.empty()) return;
+    try {
+      recording_->append(line_of(ended));
+    } catch (const std::exception& e) {
+      log::error("an episode was not recorded; training goes on", {{"error", e.what()}});
+    }
+  }
+
+  std::unique_ptr<text_environment> world_;
+  std::shared_ptr<episode_recording> recording_;
+  episode now_;
+};
+
+}  // namespace
+
+class recorded_episodes {
+ public:
+  struct played {
+    episode recorded;
+    std::int64_t times = 0;  ///< How often it was played.
+  };
+
+  recorded_episodes(std::filesystem::path path, std::vector<episode> episodes)
+      : path_(std::move(path)) {
+    for (auto& each : episodes) {
+      const auto key = key_of(each.with);
+      by_key_[key].push_back({std::move(each)});
+    }
+  }
+
+  /// The episodes with this beginning, those that were played least first.
+  std::vector<played*> begin(const text_reset& with) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = by_key_.find(key_of(with));
+    if (found == by_key_.end()) return {};
+    std::vector<played*> fitting;
+    for (auto& each : found->second) fitting.push_back(&each);
+    std::ranges::stable_sort(fitting, {}, &played::times);
+    return fitting;
+  }
+  void count(played& of) {
+    const std::scoped_lock lock(mutex_);
+    ++of.times;
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::mutex mutex_;
+  std::map<episode_key, std::vector<played>> by_key_;
+};
+
+namespace {
+
+class replayed_world final : public text_environment {
+ public:
+  explicit replayed_world(std::shared_ptr<recorded_episodes> episodes)
+      : episodes_(std::move(episodes)) {}
+  ~replayed_world() override { finish(); }
+
+  task<text_step> reset(const text_reset& with) override {
+    finish();
+    fitting_ = episodes_->begin(with);
+    turn_ = 0;
+    if (fitting_.empty())
+      throw std::runtime_error(fmt::format(
+          "{}: expected an episode with the seed {}, the item {} and the number {}, got none: the "
+          "options of the run must be those of the recording",
+          episodes_->path().string(), with.seed, with.item, with.episode));
+    co_return answer();
+  }
+
+  task<text_step> step(std::string reply) override {
+    ++turn_;
+    const auto written = text_in_file(reply);
+    const auto differs = [&](const recorded_episodes::played* each) {
+      const auto& said = each->recorded.said;
+      return turn_ >= said.size() || said[turn_].reply != written;
+    };
+    const auto with = fitting_.empty() ? text_reset{} : fitting_.front()->recorded.with;
+    std::erase_if(fitting_, differs);
+    if (fitting_.empty())
+      throw std::runtime_error(fmt::format(
+          "{}: expected an episode with the seed {} in which the model says {} in turn {}, got "
+          "none: the options of the run must be those of the recording",
+          episodes_->path().string(), with.seed, dumped(reply), turn_));
+    co_return answer();
+  }
+
+ private:
+  text_step answer() {
+    const auto said = fitting_.front()->recorded.said[turn_];
+    if (!said.failed.empty()) throw std::runtime_error(said.failed);
+    if (said.step.ended) finish();
+    return said.step;
+  }
+
+  void finish() {
+    if (!fitting_.empty()) episodes_->count(*fitting_.front());
+    fitting_.clear();
+  }
+
+  std::shared_ptr<recorded_episodes> episodes_;
+  std::vector<recorded_episodes::played*> fitting_;
+  std::size_t turn_ = 0;
+};
+
+append_file empty_file(const std::filesystem::path& path) {
+  std::error_code none;
+  if (std::filesystem::file_size(path, none) > 0 && !none)
+    throw std::invalid_argument(path.string() +
+                                ": expected no file or an empty one, since a recording is of one "
+                                "run, got a file with text");
+  return append_file(path);
+}
+
+}  // namespace
+
+episode_recording::episode_recording(const std::filesystem::path& path) : file_(empty_file(path)) {}
+
+episode_recording::episode_recording(const std::filesystem::path& path, std::int64_t size)
+    : file_(append_file::reopen(path, size)) {}
+
+void episode_recording::append(std::string_view line) {
+  const std::scoped_lock lock(mutex_);
+  file_.append(line);
+}
+
+std::int64_t episode_recording::size() const {
+  const std::scoped_lock lock(mutex_);
+  return file_.size();
+}
+
+text_environment_maker recorded(text_environment_maker make,
+                                std::shared_ptr<episode_recording> recording) {
+  return [make = std::move(make), recording = std::move(recording)] {
+    return std::make_unique<recorded_world>(make(), recording);
+  };
+}
+
+std::shared_ptr<recorded_episodes> read_episodes(const std::filesystem::path& path) {
+  auto episodes = read_jsonl<episode>(path, episode_of);
+  return std::make_shared<recorded_episodes>(path, std::move(episodes));
+}
+
+text_environment_maker replayed(std::shared_ptr<recorded_episodes> episodes) {
+  return [episodes = std::move(episodes)] { return std::make_unique<replayed_world>(episodes); };
+}
+
+}  // namespace troupe

@@ -1,0 +1,82 @@
+"""A server made with the real OpenEnv package over the real TextArena: a game of one player. Its messages are those of
+OpenEnv's own textarena environment; unlike that one it honours the seed, and leaves out what the player said itself.
+
+python3 textarena_server.py --port 8000 [--game GuessTheNumber-v0] [--sessions 64]
+"""
+import threading
+from typing import Any, Dict, List, Optional
+from uuid import uuid4
+
+import textarena
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+from pydantic import BaseModel, Field
+
+from serving import read_options, serve
+
+PLAYER = 0
+# TextArena draws from Python's own generator, which all sessions share.
+DEALING = threading.Lock()
+
+
+class TextArenaMessage(BaseModel):
+    sender_id: int
+    content: str
+    category: str
+
+
+class TextArenaAction(Action):
+    message: str
+
+
+class TextArenaObservation(Observation):
+    prompt: str = ""
+    messages: List[TextArenaMessage] = Field(default_factory=list)
+    current_player_id: int = PLAYER
+    legal_players: List[int] = Field(default_factory=lambda: [PLAYER])
+    info: Dict[str, Any] = Field(default_factory=dict)
+
+
+class TextArenaEnvironment(Environment):
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    game = "GuessTheNumber-v0"  # Set by main.
+
+    def __init__(self):
+        super().__init__()
+        self._state = State(episode_id=str(uuid4()), step_count=0)
+        self._play = textarena.make(f"{self.game}-raw")
+
+    def reset(self, seed: Optional[int] = None, episode_id: Optional[str] = None, **kwargs: Any):
+        self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
+        with DEALING:
+            self._play.reset(num_players=1, seed=seed)
+        self._prompt = ""
+        return self._observe(False)
+
+    def step(self, action: TextArenaAction, timeout_s: Optional[float] = None, **kwargs: Any):
+        ended, _ = self._play.step(action.message)
+        self._state.step_count += 1
+        return self._observe(ended)
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    def _observe(self, ended):
+        _, said = self._play.get_observation()
+        messages = [TextArenaMessage(sender_id=sender, content=text, category=kind.name)
+                    for sender, text, kind in said if sender != PLAYER]
+        if not self._prompt:
+            self._prompt = messages[0].content
+        return TextArenaObservation(prompt=self._prompt, messages=messages, done=ended,
+                                    reward=float(self._play.close()[0][PLAYER]) if ended else 0.0)
+
+
+def main():
+    options = read_options(game=TextArenaEnvironment.game)
+    TextArenaEnvironment.game = options.game
+    serve(TextArenaEnvironment, TextArenaAction, TextArenaObservation, options)
+
+
+if __name__ == "__main__":
+    main()
