@@ -100,6 +100,13 @@ struct check_data_arguments {
 /// Lists every line of a dataset that can't be used. Returns 1 if there are some.
 int check_data(const check_data_arguments& arguments);
 
+struct pull_env_arguments {
+  std::string name;  ///< An image, or NAME for NAME-env:latest.
+  std::string tool;  ///< "docker", "podman" or the like. Empty means the first that is there.
+};
+/// Fetches the image of an OpenEnv environment with docker or podman.
+int pull_env(const pull_env_arguments& arguments);
+
 /// The function behind each command. Null means that the program does not have the command.
 struct further_actions {
   std::function<int(const serve_env_arguments&)> serve_env = nullptr;
@@ -109,6 +116,7 @@ struct further_actions {
   std::function<int(const chat_arguments&)> chat = nullptr;
   std::function<int(const models_arguments&)> models = nullptr;
   std::function<int(const check_data_arguments&)> check_data = nullptr;
+  std::function<int(const pull_env_arguments&)> pull_env = nullptr;
 };
 std::vector<program_command> further_commands(const further_actions& does);
 

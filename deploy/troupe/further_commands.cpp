@@ -196,6 +196,18 @@ void add_check_data(CLI::App& options, check_data_arguments& to) {
   options.add_flag("--json", to.json, "Print the result as one line of JSON.");
 }
 
+/// `troupe pull-env`.
+void add_pull_env(CLI::App& options, pull_env_arguments& to) {
+  options
+      .add_option("name", to.name,
+                  "The image, such as registry.example/echo-env:latest. A name without a slash or a "
+                  "colon, such as echo, means echo-env:latest.")
+      ->type_name("IMAGE")
+      ->required();
+  options.add_option("--tool", to.tool,
+                     "The container tool. The default is docker or, if there is none, podman.");
+}
+
 }  // namespace
 
 program_words words_of_troupe() {
@@ -222,7 +234,10 @@ std::vector<program_command> further_commands(const further_actions& does) {
                                        does.models),
           command_of<check_data_arguments>("check-data",
                                            "List every line of a dataset that can't be used.",
-                                           add_check_data, does.check_data)};
+                                           add_check_data, does.check_data),
+          command_of<pull_env_arguments>(
+              "pull-env", "Fetch the image of an OpenEnv environment with docker or podman.",
+              add_pull_env, does.pull_env)};
 }
 
 }  // namespace troupe::command

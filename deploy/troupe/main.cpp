@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
                                          .certs = by("troupe"),
                                          .chat = by("language-model"),
                                          .models = by("language-model"),
-                                         .check_data = by("language-model")});
+                                         .check_data = by("language-model"),
+                                         .pull_env = pull_env});
   commands.insert(commands.end(), further.begin(), further.end());
   const auto read = read_command_line(argc, argv, words, commands);
   const int* wrong = std::get_if<int>(&read);

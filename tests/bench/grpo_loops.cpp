@@ -8,17 +8,16 @@
 
 #include "actors/environments/vector_env.hpp"
 #include "actors/openenv/server/server.hpp"
+#include "actors/openenv/text/text_view.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/coroutine/sleep.hpp"
 #include "tests/bench/grpo_stage.hpp"
 #include "tests/bench/slow_symbols.hpp"
 
 namespace troupe {
 namespace {
 
-using clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr std::size_t groups = 8, games = 4;  // under way at once, and of one update
@@ -108,10 +107,7 @@ task<services> serve_roles(system& sys, std::string url, std::int64_t max_stalen
 
 /// One update, which takes slow_update_time.
 task<std::int64_t> train(grpo_stage with, std::vector<answer_group> made, std::int64_t version) {
-  const auto began = clock::now();
-  co_await train_on(with, std::move(made));
-  const auto left = slow_update_time - (clock::now() - began);
-  if (left.count() > 0) co_await sleep_for(left);
+  co_await train_on(with, std::move(made), slow_update_time);
   co_return version;
 }
 
@@ -137,8 +133,13 @@ struct measured {
   std::int64_t staleness_max = 0;
 };
 
-task<measured> run_loop(system& sys, std::string url, bool async) {
-  const auto with = co_await serve_roles(sys, url, async ? 4 : 0);
+/// In `whole` the loop is asynchronous, and new weights wait until the episodes under way have ended.
+enum class loop_kind { sync, whole, partial };
+
+task<measured> run_loop(system& sys, std::string url, loop_kind kind) {
+  const bool async = kind != loop_kind::sync;
+  auto with = co_await serve_roles(sys, url, async ? 4 : 0);
+  if (kind == loop_kind::whole) with.stage.roles.gate = std::make_shared<loops::update_gate>();
   const double start_return = co_await mean_return(with.evaluation);
   std::int64_t version = 0;
   const loops::hooks<answer_group> hooks{.train = [&](std::vector<answer_group> made) {
@@ -147,8 +148,8 @@ task<measured> run_loop(system& sys, std::string url, bool async) {
   const loops::asynchronous_options overlapping{.rollouts = groups, .updates = updates};
   const loops::synchronous_options in_turn{.batch = groups, .updates = updates};
   const auto& roles = with.stage.roles;
-  auto looping = async ? loops::asynchronous(roles, play_games, hooks, overlapping)
-                       : loops::synchronous(roles, play_games, hooks, in_turn);
+  auto looping = async ? loops::asynchronous(roles, generate_answers, hooks, overlapping)
+                       : loops::synchronous(roles, generate_answers, hooks, in_turn);
   const auto totals = co_await std::move(looping);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
   const double final_return = co_await mean_return(with.evaluation);
@@ -156,11 +157,13 @@ task<measured> run_loop(system& sys, std::string url, bool async) {
                      final_return, seen.staleness_max};
 }
 
-measured measure(const std::string& url, bool async) {
+measured measure(const std::string& url, loop_kind kind) {
   system sys({.threads = 2});
-  const auto seen = sys.run(run_loop(sys, url, async));
-  std::printf("  %s: %.1f episodes/s, staleness up to %lld, return %.1f, then %.1f of %lld\n",
-              async ? "asynchronous" : "synchronous ", seen.episodes_per_second,
+  const auto seen = sys.run(run_loop(sys, url, kind));
+  const char* const names[] = {"synchronous", "asynchronous, whole episodes",
+                               "asynchronous, partial episodes"};
+  std::printf("  %-30s: %.1f episodes/s, staleness up to %lld, return %.1f, then %.1f of %lld\n",
+              names[static_cast<int>(kind)], seen.episodes_per_second,
               static_cast<long long>(seen.staleness_max), seen.start_return, seen.final_return,
               static_cast<long long>(slow_symbols::episode_steps));
   return seen;
@@ -174,8 +177,9 @@ void measure_grpo_loops(nlohmann::ordered_json& results) {
   const openenv_server::server slow([] { return std::make_unique<vector_env<slow_symbols>>(1); },
                                     {.port = 0, .threads = 2 * groups * games}, metrics);
   const auto url = "http://127.0.0.1:" + std::to_string(slow.port());
-  const auto sync = measure(url, false);
-  const auto async = measure(url, true);
+  const auto sync = measure(url, loop_kind::sync);
+  const auto whole = measure(url, loop_kind::whole);
+  const auto async = measure(url, loop_kind::partial);
   results["grpo_async_over_sync"] = async.episodes_per_second / sync.episodes_per_second;
   // The games of a group are of one deal, and so of one length.
   results["grpo_async_over_sync_ceiling"] =
@@ -184,6 +188,8 @@ void measure_grpo_loops(nlohmann::ordered_json& results) {
   results["grpo_sync_return"] = sync.final_return;
   results["grpo_async_return"] = async.final_return;
   results["grpo_async_staleness_max"] = async.staleness_max;
+  results["partial_over_whole"] = async.episodes_per_second / whole.episodes_per_second;
+  results["grpo_whole_return"] = whole.final_return;
 }
 
 }  // namespace troupe

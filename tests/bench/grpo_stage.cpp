@@ -2,6 +2,8 @@
 
 #include "tests/bench/grpo_stage.hpp"
 
+#include "runtime/coroutine/sleep.hpp"
+
 namespace troupe {
 
 task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
@@ -33,10 +35,13 @@ task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
   co_return made;
 }
 
-task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups) {
+task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups, duration at_least) {
+  const auto began = std::chrono::steady_clock::now();
   grpo_learner::batch batch{std::move(groups)};
   auto learned = co_await with.learner.route<&grpo_trainer::train_step>(std::move(batch));
-  co_await push_weights(with.learner, with.roles.generators);
+  const auto left = at_least - (std::chrono::steady_clock::now() - began);
+  if (left.count() > 0) co_await sleep_for(std::chrono::ceil<duration>(left));
+  co_await push_weights(with.learner, with.roles.generators, with.roles.gate);
   co_return learned;
 }
 

@@ -30,7 +30,9 @@ struct grpo_stage {
 /// Groups without variance are trained on.
 task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options options);
 
-/// One update, up to the generator's new weights.
-task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups);
+/// One update, up to the generator's new weights. It takes at least as long as `at_least`; what is
+/// left of it is waited before the weights are pushed.
+task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups,
+                           duration at_least = {});
 
 }  // namespace troupe

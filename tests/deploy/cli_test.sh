@@ -45,6 +45,20 @@ refuses "the letters model can't be asked for code" 2 "/model/path: expected a c
   train --algo grpo --task code --allow-unsandboxed-code
 refuses "samples of a run that has none are refused by their file" 2 \
   'nowhere/samples.jsonl: expected the samples of a language model' samples nowhere
+# A container tool that only notes what it is asked.
+mkdir -p tools
+printf '#!/bin/sh\necho "$@" >pulled\n[ "$2" != broken-env:latest ]\n' >tools/docker
+chmod +x tools/docker
+PATH=$PWD/tools:$PATH run pull-env echo
+[[ $code -eq 0 && $(<pulled) == "pull echo-env:latest" ]] && grep -q 'docker run --rm -p 127.0.0.1:8000:8000 echo-env:latest' out
+report "an OpenEnv environment is pulled by its short name, and how it is served is said" $?
+PATH=$PWD/tools:$PATH run pull-env games.example/chess:2
+[[ $code -eq 0 && $(<pulled) == "pull games.example/chess:2" ]]
+report "and an image by its own name" $?
+PATH=$PWD/tools:$PATH refuses "an image that can't be pulled is an error" 1 '`docker pull broken-env:latest` ended with exit code 1' \
+  pull-env broken
+refuses "a container tool that is not there is named" 1 'expected nerdctl on the PATH, got none' pull-env echo --tool nerdctl
+refuses "an option is no image" 2 'expected the name of an image, got "-v"' pull-env -- -v
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \

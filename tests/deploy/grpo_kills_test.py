@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A GRPO run on ordinary threads that is killed at random moments: grpo_kills_test.py BUILD_DIR. No problem is asked twice
-or left out, and no update is made twice or left out. KILLS_SEED=N draws other moments."""
+or left out, and no update is made twice or left out. KILLS_SEED=N draws other moments, and KILLS=N is how often the run on
+a file is killed (3)."""
 import json
 import os
 import pathlib
@@ -22,6 +23,13 @@ OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "task.problems.tra
            "warm_start.batch_size=16", "trainer.zero_variance_groups=keep", f"rollout.prompts={PROMPTS}", "rollout.group=4",
            "rollout.max_completion_tokens=4", f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}",
            "evaluation.every_updates=0", "evaluation.final_problems=5", f"checkpoint.every_updates={CHECKPOINTED}"]
+# A run on a file, whose epochs are ten updates.
+LINES = 40
+FILE_OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "--mode", "async", "task.problems.held_out=8",
+                "model.layers=1", "model.hidden_size=32", "model.max_positions=64", "trainer.zero_variance_groups=keep",
+                f"rollout.prompts={PROMPTS}", "rollout.group=2", "rollout.max_completion_tokens=4",
+                f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}", "evaluation.every_updates=0",
+                "evaluation.final_problems=4", "checkpoint.every_updates=1"]
 
 
 def samples_of(run):
@@ -118,6 +126,45 @@ class Kills(unittest.TestCase):
         self.assertLessEqual(set(asked), set(in_order))
         left_out = set(in_order[:wanted]) - set(asked)
         self.assertLessEqual(len(left_out), LEFT_OVER)
+
+    def kill_often(self, asked, run, kills):
+        """Kills a run so many times, each time after an update of its own, and lets it end."""
+        for _ in range(kills):
+            before = updates_of(run)
+            process = self.start(*asked)
+            deadline = time.monotonic() + 300
+            while updates_of(run) <= before:
+                self.assertIsNone(process.poll(), self.said.read_text())
+                self.assertLess(time.monotonic(), deadline, self.said.read_text())
+                time.sleep(0.002)
+            time.sleep(self.random.uniform(0, 0.1))
+            process.kill()
+            self.assertEqual(process.wait(), -9, "the run ended before it was killed")
+            asked = ["--resume", run, "--metrics-port", "0", "--json"]
+        return self.finish(*asked)
+
+    def test_each_line_of_a_file_is_trained_on_once_an_epoch(self):
+        kills = int(os.environ.get("KILLS", "3"))
+        updates = 40 * kills
+        lines = self.runs / "lines.jsonl"
+        lines.write_text("".join(json.dumps({"prompt": f"{n}+1=", "answer": str(n + 1)}) + "\n" for n in range(LINES + 8)))
+        run = self.runs / "killed/grpo/lines_1"
+        asked = ["--runs", self.runs / "killed", f"task.data={lines}", "-n", updates, *FILE_OPTIONS]
+        self.assertEqual(self.kill_often(asked, run, kills)["steps"], updates)
+        samples = samples_of(run)
+        self.assertEqual([s["update"] for s in samples], [u for u in range(1, updates + 1) for _ in range(PROMPTS)])
+        ledger = {}
+        for sample in samples:
+            self.assertNotIn(sample["prompt"], ledger, "a prompt was trained on twice")
+            ledger[sample["prompt"]] = sample["question"]
+        skipped = set(range(max(ledger) + 1)) - set(ledger)
+        self.assertLessEqual(len(skipped), LEFT_OVER)  # those under way at the end
+        self.assertTrue(all(n >= len(samples) - LEFT_OVER for n in skipped), f"prompts were skipped: {sorted(skipped)}")
+        for begin in range(0, max(ledger) - LINES, LINES):
+            epoch = [ledger[n] for n in range(begin, begin + LINES) if n in ledger]
+            self.assertEqual(len(set(epoch)), len(epoch), "a line was asked twice within an epoch")
+        print(f"{kills} kills, {len(samples)} prompts trained on in {len(samples) / LINES:.0f} epochs: 0 doubled, 0 skipped",
+              flush=True)
 
 
 if __name__ == "__main__":

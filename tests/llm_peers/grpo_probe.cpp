@@ -4,8 +4,9 @@
 //
 // The batch: {"loss": {"term": .., ...} as `troupe config grpo` has its trainer section,
 // "length_max": .., "temperature": .., "groups": [{"prompt": [ids], "answers": [{"tokens": [ids],
-// "old": [..], "sampled": [..], "reference": [..], "advantage": ..}]}]}. Writes the gradient as if
-// it were a model, and prints the loss.
+// "read": [[begin, end], ..], "old": [..], "sampled": [..], "reference": [..], "advantage": ..}]}]}.
+// "read" may be left out; the log-probabilities are those of the other tokens. Writes the gradient as
+// if it were a model, and prints the loss.
 
 #include "actors/torch/torch.hpp"
 
@@ -38,7 +39,13 @@ read_batch read(const nlohmann::json& groups) {
     made.prompt = group.at("prompt").get<std::vector<llm::token_id>>();
     for (const auto& answer : group.at("answers")) {
       made.answers.push_back(answer.at("tokens").get<std::vector<llm::token_id>>());
-      batch.lengths.push_back(std::int64_t(made.answers.back().size()));
+      auto& read = made.read.emplace_back();
+      auto sampled = std::ssize(made.answers.back());
+      for (const auto& range : answer.value("read", nlohmann::json::array())) {
+        read.push_back({range.at(0), range.at(1)});
+        sampled -= read.back().end - read.back().begin;
+      }
+      batch.lengths.push_back(sampled);
       append(batch.old, answer.at("old"));
       append(batch.sampled, answer.at("sampled"));
       append(batch.reference, answer.at("reference"));

@@ -1,8 +1,10 @@
-"""A server made with the real OpenEnv package over the real TextArena: a game of one player. Its messages are those of
-OpenEnv's own textarena environment; unlike that one it honours the seed, and leaves out what the player said itself.
+"""A server made with the real OpenEnv package over the real TextArena: a game of one player, or Kuhn poker against an
+opponent who plays at random. Its messages are those of OpenEnv's own textarena environment; unlike that one it honours the
+seed, and leaves out what the player said itself.
 
-python3 textarena_server.py --port 8000 [--game GuessTheNumber-v0] [--sessions 64]
+python3 textarena_server.py --port 8000 [--game Secretary-v0] [--sessions 64]
 """
+import random
 import threading
 from typing import Any, Dict, List, Optional
 from uuid import uuid4
@@ -17,6 +19,14 @@ from serving import read_options, serve
 PLAYER = 0
 # TextArena draws from Python's own generator, which all sessions share.
 DEALING = threading.Lock()
+
+
+def poker_moves(state):
+    return [f"[{move}]" for move in state["current_legal_action_tree"]]
+
+
+# The legal moves of an opponent, in games of two.
+MOVES = {"KuhnPoker-v0": poker_moves}
 
 
 class TextArenaMessage(BaseModel):
@@ -39,7 +49,7 @@ class TextArenaObservation(Observation):
 
 class TextArenaEnvironment(Environment):
     SUPPORTS_CONCURRENT_SESSIONS = True
-    game = "GuessTheNumber-v0"  # Set by main.
+    game = "Secretary-v0"  # Set by main.
 
     def __init__(self):
         super().__init__()
@@ -48,13 +58,16 @@ class TextArenaEnvironment(Environment):
 
     def reset(self, seed: Optional[int] = None, episode_id: Optional[str] = None, **kwargs: Any):
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
+        self._opponent = random.Random(seed)
         with DEALING:
-            self._play.reset(num_players=1, seed=seed)
+            self._play.reset(num_players=2 if self.game in MOVES else 1, seed=seed)
         self._prompt = ""
         return self._observe(False)
 
     def step(self, action: TextArenaAction, timeout_s: Optional[float] = None, **kwargs: Any):
         ended, _ = self._play.step(action.message)
+        while not ended and self._play.state.current_player_id != PLAYER:
+            ended, _ = self._play.step(self._opponent.choice(MOVES[self.game](self._play.state.game_state)))
         self._state.step_count += 1
         return self._observe(ended)
 
@@ -63,7 +76,8 @@ class TextArenaEnvironment(Environment):
         return self._state
 
     def _observe(self, ended):
-        _, said = self._play.get_observation()
+        seen = self._play.state.observations
+        said, seen[PLAYER] = seen[PLAYER], []
         messages = [TextArenaMessage(sender_id=sender, content=text, category=kind.name)
                     for sender, text, kind in said if sender != PLAYER]
         if not self._prompt:

@@ -749,6 +749,10 @@ void describe(options_schema<grpo_samples_section>& s) {
       .help(
           "The number of updates between those whose best and worst answers are kept in "
           "samples.jsonl. 0 means that none are kept.");
+  s.field("tokens", &grpo_samples_section::tokens)
+      .help(
+          "Keeps all answers of these groups as tokens, too: their ids, the ranges that were read "
+          "and not sampled, the log-probabilities of the sampled ones, and the advantages.");
 }
 
 void describe(options_schema<grpo_evaluation_section>& s) {

@@ -229,6 +229,7 @@ struct grpo_rollout_section {
 /// The answers that are kept for people to read.
 struct grpo_samples_section {
   int every_updates = 1;
+  bool tokens = false;
 };
 
 /// The evaluation on held-out problems.

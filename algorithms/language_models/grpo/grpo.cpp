@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "actors/trainer/learn_and_push.hpp"
 #include "runtime/base/log.hpp"
@@ -128,17 +127,6 @@ task<bool> grpo::begin() {
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
-namespace {
-
-/// Gives the new weights to the generators. With a gate no episode is under way meanwhile.
-task<std::int64_t> push_between_episodes(answer_roles roles, service<grpo_trainer> trainer) {
-  std::optional<loops::update_gate::closure> closed;
-  if (roles.gate) closed.emplace(co_await roles.gate->close());
-  co_return co_await push_weights(trainer, roles.generators);
-}
-
-}  // namespace
-
 task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   const auto version = in.progress.version;
   // Groups end in an order of chance. In the order of their prompts the sums of a batch, and so the
@@ -147,7 +135,7 @@ task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
   const grpo_learner::batch batch{.groups = groups, .chosen_lr = in.control.chosen_learning_rate()};
   const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
-  const auto push = [&] { return push_between_episodes(roles, trainer_); };
+  const auto push = [&] { return push_weights(trainer_, roles.generators, roles.gate); };
   auto updated = co_await learn_and_push<grpo_report>(version, train, push);
   in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
@@ -249,7 +237,7 @@ void grpo::keep_samples(const std::vector<answer_group>& groups,
     std::vector<std::string> tasks;
     if (parts_.size() > 1)
       for (const auto& part : parts_) tasks.push_back(part.task.name());
-    samples_->add(in.progress.version, version, groups, advantages, tasks);
+    samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens);
   } catch (const std::exception& e) {
     in.metrics.write_failed();
     log::error("samples were not kept; training goes on", {{"error", e.what()}});

@@ -29,6 +29,21 @@ json to_json(const sampled_answer& a, double advantage) {
   return made;
 }
 
+template <class Part>
+json tokens_of_part(const Part& part) {
+  json read = json::array();
+  for (const auto& range : part.read) read.push_back({range.begin, range.end});
+  return {{"tokens", part.tokens}, {"read", std::move(read)}, {"log_probs", part.log_probs}};
+}
+
+/// What an answer is trained on.
+json tokens_of(const sampled_answer& a, double advantage) {
+  auto made = tokens_of_part(a);
+  made["advantage"] = advantage;
+  for (const auto& part : a.earlier) made["earlier"].push_back(tokens_of_part(part));
+  return made;
+}
+
 }  // namespace
 
 sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(std::move(path)) {
@@ -38,7 +53,7 @@ sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(st
 void sample_log::add(std::int64_t update, std::int64_t version,
                      const std::vector<answer_group>& groups,
                      const std::vector<std::vector<double>>& advantages,
-                     const std::vector<std::string>& tasks) {
+                     const std::vector<std::string>& tasks, bool with_tokens) {
   std::string lines;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
@@ -65,6 +80,12 @@ void sample_log::add(std::int64_t update, std::int64_t version,
       line["lengths"].push_back(a.sampled_tokens());
     }
     if (!group.dropped.empty()) line["dropped"] = group.dropped;
+    if (with_tokens) {
+      line["prompt_tokens"] = group.prompt;
+      for (std::size_t i = 0; i < group.answers.size(); ++i)
+        line["tokens"].push_back(
+            tokens_of(group.answers[i], g < advantages.size() ? advantages[g][i] : 0.0));
+    }
     if (!tasks.empty()) line["task"] = tasks.at(group.task);
     // A model's text is UTF-8, except that the token limit may have cut its last character.
     lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';

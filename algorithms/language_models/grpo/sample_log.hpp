@@ -22,11 +22,12 @@ class sample_log {
   sample_log(std::filesystem::path path, std::int64_t size);
 
   /// Writes one line for each group that has answers. `advantages` has one for each answer of each
-  /// group, or is empty. `tasks` has the names of several tasks, or is empty. Throws
-  /// std::system_error if the lines can't be written; the file is then unchanged.
+  /// group, or is empty. `tasks` has the names of several tasks, or is empty. `with_tokens` adds
+  /// the tokens of all answers. Throws std::system_error if the lines can't be written; the file is
+  /// then unchanged.
   void add(std::int64_t update, std::int64_t version, const std::vector<answer_group>& groups,
            const std::vector<std::vector<double>>& advantages,
-           const std::vector<std::string>& tasks = {});
+           const std::vector<std::string>& tasks = {}, bool with_tokens = false);
 
   std::int64_t size() const { return file_ ? file_->size() : 0; }
 

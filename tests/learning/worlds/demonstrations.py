@@ -1,12 +1,13 @@
 """Scripted demonstrations for small language models: demonstrations.py KIND COUNT [FILE]
 
-Each line is an example of SFT. In a game a script plays well half of the time and else by chance; the seeds are those
-from 0, and runs draw theirs from 31 bits. Sums are right answers to other numbers
+Each line is an example of SFT. In a game a script plays, badly; the seeds are those from 0, and runs draw theirs
+from 31 bits. Sums are right answers to other numbers
 than those of the files of the runs (`write_sums`).
 """
 import json
 import pathlib
 import random
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "worlds"))
@@ -14,24 +15,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "worlds"))
 SYSTEM = "You play a game in words. Answer with <action>...</action>."
 
 
-def guess(draw, heard, said):
-    """Half of the time a number that the hints allow, and else any that was not guessed."""
-    low, high = 1, 20
-    for hint, number in zip(heard[1:], map(int, said)):
-        low, high = (max(low, number + 1), high) if "higher" in hint else (low, min(high, number - 1))
-    free = [str(n) for n in range(1, 21) if str(n) not in said]
-    allowed = [n for n in free if low <= int(n) <= high]
-    return draw.choice(allowed if draw.random() < 0.5 else free)
-
-
 def accept(draw, heard, said):
-    """Half of the time by whether the value is above 0.8, and else by chance."""
+    """A value above 0.7 is taken with a probability of 0.4, others with 0.05."""
     value = float(heard[-1].rsplit(" ", 1)[1].rstrip("."))
-    wanted = value > 0.8 if draw.random() < 0.5 else draw.random() < 0.3
-    return "accept" if wanted or len(said) == 4 else "continue"
+    return "accept" if draw.random() < (0.4 if value > 0.7 else 0.05) else "continue"
 
 
-GAMES = {"GuessTheNumber-v0": guess, "Secretary-v0": accept}
+def play_poker(draw, heard, said):
+    """Checks and folds with a probability of 0.6, whatever the card."""
+    moves = re.findall(r"'\[(\w+)\]'", heard[-1].rsplit("Your available actions are:", 1)[1])
+    cautious = [move for move in moves if move in ("check", "fold")]
+    return cautious[0] if draw.random() < 0.6 else next(move for move in moves if move not in cautious)
+
+
+GAMES = {"KuhnPoker-v0": play_poker, "Secretary-v0": accept}
 
 
 def play(environment, action, seed):

@@ -1,0 +1,236 @@
+"""A small language model learns in worlds of many kinds: agents.py BUILD_DIR [CELL...] [--json] [--seeds 1,2,3]
+
+Each cell is one command, which differs from the others by the task or the world that it names:
+
+  arithmetic   sums of two numbers, from a JSON Lines file
+  blackjack    OpenSpiel's, on an OpenEnv server of the real packages
+  tic_tac_toe  OpenSpiel's, against an opponent who plays at random, on such a server
+  kuhn_poker   TextArena's, against an opponent who plays at random, on an OpenEnv server of the real packages
+  secretary    TextArena's secretary problem with five values, on such a server
+  gsm8k        skyrl-gym's environment of that name, on sums of four digits
+  guess        examples/grpo_own_world: a number from 1 to 9 in three turns, of which best play finds 7 of 9
+
+The models of bytes and of letters have up to 0.6 million random weights. The warm start shows them scripted answers and
+moves (worlds/demonstrations.py, or the world's own), on problems and deals that are not held out, until they are right in at
+most 60 % of the held-out ones. `before` is the share of held-out problems that are answered rightly, or of held-out deals that
+are won, by the likeliest tokens after the warm start, and `after` that at the end, on others.
+
+The bar: in kuhn_poker, secretary, gsm8k and guess each seed gains 20 points or more within 30 CPU minutes, with the warm start and
+all evaluations. What is done is kept in runs/learning/agents/, a file a run, and is not done again unless its options have
+changed since. --json adds one JSON object. Closes with `N passed, N failed`.
+"""
+import argparse
+import contextlib
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import virtual_environment  # noqa: E402
+
+KEPT = ROOT / "runs/learning/agents"
+PACKAGES = (("openenv>=0.10,<0.11", "open-spiel>=2,<3", "textarena==0.7.4", "skyrl-gym==0.4.0"),)
+SEEDS = (1, 2, 3)
+GAIN, MOST_AT_START, MINUTES = 0.20, 0.60, 30
+BYTES = ["model.tokens=bytes", "model.layers=2", "model.hidden_size=64"]
+EVALUATION = ["evaluation.problems=200", "evaluation.final_problems=500"]
+
+
+def sums(numbers, count):
+    """Different lists of numbers below `numbers` of that length, in an order of chance that is always the same."""
+    lists = [[]]
+    for _ in range(count):
+        lists = [each + [n] for each in lists for n in range(numbers)]
+    random.Random(7).shuffle(lists)
+    return lists
+
+
+def write_lines(path, lines):
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def question(numbers):
+    return f"What is {' + '.join(map(str, numbers))}?"
+
+
+def arithmetic(made):
+    lines = [{"question": question(each), "answer": sum(each)} for each in sums(100, 2)[:6000]]
+    return [f"task.data={write_lines(made.folder / 'sums.jsonl', lines)}", "task.prompt=question", "task.reward=[numeric]",
+            "task.problems.held_out=300", "model.max_positions=64", "rollout.max_completion_tokens=6",
+            "warm_start.batches=200", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=3e-4",
+            "rollout.prompts=64", "rollout.group=8", "-n", 100, *BYTES, "evaluation.problems=100",
+            "evaluation.final_problems=200"]
+
+
+def gsm8k(made):
+    all_of_them = sums(10, 4)
+    shown = [{"messages": [{"role": "user", "content": question(each)}, {"role": "assistant", "content": f"#### {sum(each)}"}]}
+             for each in all_of_them[:2000]]
+    lines = [{"prompt": [{"role": "user", "content": question(each)}], "reward_spec": {"ground_truth": str(sum(each))}}
+             for each in all_of_them[2000:]]
+    return ["task.world=skyrl:gsm8k", f"task.data={write_lines(made.folder / 'gsm8k.jsonl', lines)}",
+            f"warm_start.data={write_lines(made.folder / 'shown.jsonl', shown)}", f"python.interpreter={made.python}",
+            "world.replicas=2", "task.problems.held_out=300", "model.max_positions=64", "rollout.max_completion_tokens=10",
+            "warm_start.batches=200", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=6e-4",
+            "trainer.kl_coef=0.02", "rollout.prompts=128", "rollout.group=8", "-n", 200, *BYTES, "evaluation.problems=100",
+            "evaluation.final_problems=200"]
+
+
+def textarena(made, game, port, options):
+    made.serve("textarena_server.py", "--game", game, port=port)
+    shown = made.folder / f"{game}.jsonl"
+    subprocess.run([made.python, ROOT / "tests/learning/worlds/demonstrations.py", game, "6000", shown], check=True)
+    return [f"task.world=openenv:http://127.0.0.1:{port}", f"warm_start.data={shown}", "warm_start.batch_size=32",
+            "warm_start.lr=3e-3", "trainer.lr=6e-4", "trainer.kl_coef=0.05", "rollout.max_completion_tokens=32",
+            "rollout.group=8", *options, *BYTES, *EVALUATION]
+
+
+def kuhn_poker(made):
+    return textarena(made, "KuhnPoker-v0", 8721, ["warm_start.batches=200", "model.max_positions=3072", "-n", 30,
+                                                  "rollout.prompts=16"])
+
+
+def secretary(made):
+    return textarena(made, "Secretary-v0", 8722, ["warm_start.batches=400", "model.max_positions=1024", "-n", 40,
+                                                  "rollout.prompts=32", "world.turns=5"])
+
+
+def openspiel(made, game, port, options):
+    made.serve("openspiel_server.py", "--game", game, "--sessions", "256", port=port)
+    return [f"task.world=openenv:http://127.0.0.1:{port}", f'task.world_options={{"view": "{game}"}}', *options, *EVALUATION]
+
+
+def blackjack(made):
+    return openspiel(made, "blackjack", 8723, ["-n", 80])
+
+
+def tic_tac_toe(made):
+    return openspiel(made, "tic_tac_toe", 8724, ["-n", 40])
+
+
+def guess(made):
+    return ["-n", 100, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
+
+
+CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe, "kuhn_poker": kuhn_poker, "secretary": secretary,
+         "gsm8k": gsm8k, "guess": guess}
+WITH_BAR = ("kuhn_poker", "secretary", "gsm8k", "guess")
+
+
+class Made:
+    """What the commands of the cells name: a folder for files, a Python with the packages, and servers."""
+
+    def __init__(self, folder, python, stack):
+        self.folder, self.python, self.stack = folder, python, stack
+        self.ports = set()
+
+    def told(self, word):
+        """The word, in which a file's content stands for its path."""
+        name, _, path = word.partition("=")
+        if not path.startswith(str(self.folder)):
+            return word
+        return f"{name}={hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()}"
+
+    def serve(self, script, *options, port):
+        """Serves on that port until all is done."""
+        if port in self.ports:
+            return
+        self.ports.add(port)
+        process = subprocess.Popen([self.python, ROOT / "tests/worlds" / script, *options, "--port", str(port)])
+        self.stack.callback(process.wait)
+        self.stack.callback(process.kill)
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+                return
+            except OSError as error:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"{script} does not answer on port {port}") from error
+                time.sleep(0.1)
+
+
+def made_in(folder, stack):
+    """Makes the Python environment, too. The servers end with the stack."""
+    venv = ROOT / "build/agents/venv"
+    virtual_environment.make(venv, PACKAGES, "OpenEnv, OpenSpiel, TextArena and skyrl-gym")
+    folder.mkdir(parents=True, exist_ok=True)
+    return Made(folder, venv / "bin/python", stack)
+
+
+def values_of(run, column):
+    """The values of a column of progress.csv, in order."""
+    with open(run / "progress.csv", newline="") as file:
+        return [float(row[column]) for row in csv.DictReader(file) if row.get(column)]
+
+
+def train(build, cell, options, seed, folder):
+    """What a run has come to."""
+    program = build / ("examples/grpo_own_world" if cell == "guess" else "deploy/troupe/troupe")
+    updates = str(options[options.index("-n") + 1])
+    command = [program, "train", "--algo", "grpo", "--seed", seed, "--runs", folder, "--json", "--metrics-port", 0,
+               "--log-level", "error", f"evaluation.every_updates={updates}", *options]
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
+    summary = json.loads(done.stdout.splitlines()[-1])
+    run = pathlib.Path(summary["run_directory"])
+    won = values_of(run, "eval/win_rate")
+    before, after = (won[0], won[-1]) if won else (values_of(run, "eval/mean_reward")[0], summary["eval_mean"])
+    sampled = values_of(run, "rollout/right_mean")
+    return {"before": before, "after": after, "sampled_first_5": sum(sampled[:5]) / 5, "sampled_last_5": sum(sampled[-5:]) / 5,
+            "updates": summary["steps"], "cpu_minutes": summary["cpu_s"] / 60}
+
+
+def row_of(build, made, cell, seed):
+    """The same, of a run that was done before where there is one by these options."""
+    options = CELLS[cell](made)
+    told = json.dumps([made.told(str(word)) for word in options])
+    path = KEPT / f"{cell}_{hashlib.sha256(told.encode()).hexdigest()[:16]}_seed_{seed}.json"
+    if not path.exists():
+        row = {"cell": cell, "seed": seed, **train(build, cell, options, seed, made.folder / "runs")}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(".part")
+        beside.write_text(json.dumps(row))
+        os.replace(beside, path)
+    row = json.loads(path.read_text())
+    print(f"{cell} seed {seed}: {row['before']:.3f} before, {row['after']:.3f} after {row['updates']} updates; sampled "
+          f"{row['sampled_first_5']:.3f}, then {row['sampled_last_5']:.3f}; {row['cpu_minutes']:.1f} minutes of CPU", flush=True)
+    return row
+
+
+def passes(row):
+    return (row["before"] <= MOST_AT_START and row["after"] - row["before"] >= GAIN and row["cpu_minutes"] <= MINUTES)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("cells", nargs="*", choices=[*CELLS, []], default=[])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=SEEDS)
+    asked = parser.parse_intermixed_args()
+    with contextlib.ExitStack() as stack:
+        try:
+            made = made_in(pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())), stack)
+        except virtual_environment.Unavailable as why:
+            print(f"agents: skipped: {why}")
+            return 0
+        rows = [row_of(asked.build.resolve(), made, cell, seed) for cell in asked.cells or CELLS for seed in asked.seeds]
+    judged = [passes(row) for row in rows if row["cell"] in WITH_BAR]
+    print(f"{sum(judged)} passed, {len(judged) - sum(judged)} failed")
+    if asked.json:
+        print(json.dumps({cell: [row for row in rows if row["cell"] == cell] for cell in asked.cells or CELLS}))
+    return 0 if all(judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
