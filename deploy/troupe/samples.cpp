@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/recorder/quartiles.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "deploy/troupe/commands.hpp"
 
@@ -81,41 +81,30 @@ void print_group(const nlohmann::json& group) {
   print_answer("worst", group.at("worst"));
 }
 
-/// The values of some groups, for their distribution.
-class distribution {
- public:
-  void add(double value) { values_.push_back(value); }
-  void print(const char* name) {
-    if (values_.empty()) return;
-    std::ranges::sort(values_);
-    const auto at = [&](double share) {
-      return score_text(values_[std::size_t(share * double(values_.size() - 1))]);
-    };
-    std::printf("  %-10s %8s %8s %8s %8s %8s\n", name, at(0).c_str(), at(0.25).c_str(),
-                at(0.5).c_str(), at(0.75).c_str(), at(1).c_str());
-  }
-
- private:
-  std::vector<double> values_;
-};
+void print_distribution(const char* name, const std::vector<double>& values) {
+  if (values.empty()) return;
+  std::printf("  %-10s", name);
+  for (const double each : quartiles(values)) std::printf(" %8s", score_text(each).c_str());
+  std::printf("\n");
+}
 
 /// The distributions over all answers of the groups, and what was dropped.
 void print_summary(const std::vector<nlohmann::json>& groups) {
-  distribution rewards, lengths, staleness;
+  std::vector<double> rewards, lengths, staleness;
   std::map<std::string, long long> dropped;
   for (const auto& group : groups) {
     for (const auto& each : group.value("rewards", nlohmann::json::array()))
-      rewards.add(each.get<double>());
+      rewards.push_back(each.get<double>());
     for (const auto& each : group.value("lengths", nlohmann::json::array()))
-      lengths.add(each.get<double>());
-    staleness.add(group.at("staleness").get<double>());
+      lengths.push_back(each.get<double>());
+    staleness.push_back(group.at("staleness").get<double>());
     for (const auto& [reason, count] : group.value("dropped", nlohmann::json::object()).items())
       dropped[reason] += count.get<long long>();
   }
   std::printf("%zu groups          least      25%%   median      75%%     most\n", groups.size());
-  rewards.print("reward");
-  lengths.print("tokens");
-  staleness.print("staleness");
+  print_distribution("reward", rewards);
+  print_distribution("tokens", lengths);
+  print_distribution("staleness", staleness);
   for (const auto& [reason, count] : dropped)
     std::printf("  dropped: %lld (%s)\n", count, reason.c_str());
 }

@@ -2,7 +2,7 @@
 
 Each cell is one command, which differs from the others by the task or the world that it names:
 
-  arithmetic   sums of two numbers, from a JSON Lines file
+  arithmetic   sums of four digits, from a JSON Lines file
   blackjack    OpenSpiel's, on an OpenEnv server of the real packages
   tic_tac_toe  OpenSpiel's, against an opponent who plays at random, on such a server
   kuhn_poker   TextArena's, against an opponent who plays at random, on an OpenEnv server of the real packages
@@ -64,11 +64,11 @@ def question(numbers):
 
 
 def arithmetic(made):
-    lines = [{"question": question(each), "answer": sum(each)} for each in sums(100, 2)[:6000]]
+    lines = [{"question": question(each), "answer": sum(each)} for each in sums(10, 4)]
     return [f"task.data={write_lines(made.folder / 'sums.jsonl', lines)}", "task.prompt=question", "task.reward=[numeric]",
             "task.problems.held_out=300", "model.max_positions=64", "rollout.max_completion_tokens=6",
-            "warm_start.batches=200", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=3e-4",
-            "rollout.prompts=64", "rollout.group=8", "-n", 100, *BYTES, "evaluation.problems=100",
+            "warm_start.batches=100", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=6e-4",
+            "rollout.prompts=128", "rollout.group=8", "-n", 400, *BYTES, "evaluation.problems=100",
             "evaluation.final_problems=200"]
 
 
@@ -81,8 +81,8 @@ def gsm8k(made):
     return ["task.world=skyrl:gsm8k", f"task.data={write_lines(made.folder / 'gsm8k.jsonl', lines)}",
             f"warm_start.data={write_lines(made.folder / 'shown.jsonl', shown)}", f"python.interpreter={made.python}",
             "world.replicas=2", "task.problems.held_out=300", "model.max_positions=64", "rollout.max_completion_tokens=10",
-            "warm_start.batches=200", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=6e-4",
-            "trainer.kl_coef=0.02", "rollout.prompts=128", "rollout.group=8", "-n", 200, *BYTES, "evaluation.problems=100",
+            "warm_start.batches=100", "warm_start.batch_size=256", "warm_start.lr=3e-3", "trainer.lr=6e-4",
+            "trainer.kl_coef=0.02", "rollout.prompts=128", "rollout.group=8", "-n", 400, *BYTES, "evaluation.problems=100",
             "evaluation.final_problems=200"]
 
 
@@ -119,7 +119,7 @@ def tic_tac_toe(made):
 
 
 def guess(made):
-    return ["-n", 100, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
+    return ["-n", 80, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
 
 
 CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe, "kuhn_poker": kuhn_poker, "secretary": secretary,

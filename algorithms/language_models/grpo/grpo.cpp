@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/trainer/learn_and_push.hpp"
+#include "algorithms/language_models/grpo/sample_board.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -231,6 +232,7 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
 
 void grpo::keep_samples(const std::vector<answer_group>& groups,
                         const std::vector<std::vector<double>>& advantages, std::int64_t version) {
+  in.sys.metrics().show("samples", sample_board(groups, in.progress.version, version));
   const auto every = config_.samples.every_updates;
   if (every == 0 || in.progress.version % every != 0) return;
   try {

@@ -23,7 +23,8 @@ def accept(draw, heard, said):
 
 def play_poker(draw, heard, said):
     """Checks and folds with a probability of 0.6, whatever the card."""
-    moves = re.findall(r"'\[(\w+)\]'", heard[-1].rsplit("Your available actions are:", 1)[1])
+    told = heard[-1].partition("Your available actions are:")[2]  # not in the first turn of a game
+    moves = re.findall(r"'\[(\w+)\]'", told) or ["check", "bet"]
     cautious = [move for move in moves if move in ("check", "fold")]
     return cautious[0] if draw.random() < 0.6 else next(move for move in moves if move not in cautious)
 
