@@ -67,8 +67,8 @@ struct episode {
   std::vector<heard> said;  ///< The first one is the answer to the reset.
 };
 
-/// Models may write bytes that are no UTF-8, which then stand in the file, and in the comparison, as
-/// U+FFFD.
+/// Models may write bytes that are no UTF-8, which then stand in the file, and in the comparison,
+/// as U+FFFD.
 std::string dumped(const json& line) {
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -199,9 +199,10 @@ void add_check_data(CLI::App& options, check_data_arguments& to) {
 /// `troupe pull-env`.
 void add_pull_env(CLI::App& options, pull_env_arguments& to) {
   options
-      .add_option("name", to.name,
-                  "The image, such as registry.example/echo-env:latest. A name without a slash or a "
-                  "colon, such as echo, means echo-env:latest.")
+      .add_option(
+          "name", to.name,
+          "The image, such as registry.example/echo-env:latest. A name without a slash or a "
+          "colon, such as echo, means echo-env:latest.")
       ->type_name("IMAGE")
       ->required();
   options.add_option("--tool", to.tool,

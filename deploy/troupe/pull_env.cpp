@@ -44,9 +44,10 @@ std::string pull(const std::vector<std::string>& tools, const std::string& image
     const auto code = run({tool, "pull", image});
     if (!code) continue;
     if (*code != 0)
-      throw std::runtime_error(fmt::format("`{} pull {}` ended with exit code {}; expected the image "
-                                           "of an OpenEnv environment that it finds",
-                                           tool, image, *code));
+      throw std::runtime_error(
+          fmt::format("`{} pull {}` ended with exit code {}; expected the image "
+                      "of an OpenEnv environment that it finds",
+                      tool, image, *code));
     return tool;
   }
   throw std::runtime_error(

@@ -59,8 +59,7 @@ void print_answer(const char* which, const nlohmann::json& answer) {
   const auto reward = score_text(answer.at("reward").get<double>());
   const auto* const cut = answer.at("truncated").get<bool>() ? " (cut at the limit)" : "";
   if (!answer.contains("turns")) {
-    std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), answer.at("text").dump().c_str(),
-                cut);
+    std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), answer.at("text").dump().c_str(), cut);
     return;
   }
   std::printf("  %-5s %6s  advantage %s%s\n", which, reward.c_str(),

@@ -133,7 +133,8 @@ struct measured {
   std::int64_t staleness_max = 0;
 };
 
-/// In `whole` the loop is asynchronous, and new weights wait until the episodes under way have ended.
+/// In `whole` the loop is asynchronous, and new weights wait until the episodes under way have
+/// ended.
 enum class loop_kind { sync, whole, partial };
 
 task<measured> run_loop(system& sys, std::string url, loop_kind kind) {

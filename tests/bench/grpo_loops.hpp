@@ -16,7 +16,8 @@ namespace troupe {
 ///   grpo_async_return                       of 128 games on other deals, the likeliest moves; of
 ///                                           20
 ///   grpo_async_staleness_max
-///   partial_over_whole                      episodes per second in the asynchronous loop, over those
+///   partial_over_whole                      episodes per second in the asynchronous loop, over
+///   those
 ///                                           where new weights wait for the episodes under way
 ///   grpo_whole_return                       the return of the latter
 void measure_grpo_loops(nlohmann::ordered_json& results);

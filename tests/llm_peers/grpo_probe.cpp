@@ -4,9 +4,9 @@
 //
 // The batch: {"loss": {"term": .., ...} as `troupe config grpo` has its trainer section,
 // "length_max": .., "temperature": .., "groups": [{"prompt": [ids], "answers": [{"tokens": [ids],
-// "read": [[begin, end], ..], "old": [..], "sampled": [..], "reference": [..], "advantage": ..}]}]}.
-// "read" may be left out; the log-probabilities are those of the other tokens. Writes the gradient as
-// if it were a model, and prints the loss.
+// "read": [[begin, end], ..], "old": [..], "sampled": [..], "reference": [..], "advantage":
+// ..}]}]}. "read" may be left out; the log-probabilities are those of the other tokens. Writes the
+// gradient as if it were a model, and prints the loss.
 
 #include "actors/torch/torch.hpp"
 

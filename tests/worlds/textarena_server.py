@@ -1,5 +1,5 @@
-"""A server made with the real OpenEnv package over the real TextArena: a game of one player, or Kuhn poker against an
-opponent who plays at random. Its messages are those of OpenEnv's own textarena environment; unlike that one it honours the
+"""A server made with the real OpenEnv package over the real TextArena: a game of one player, or rock, paper and
+scissors against an opponent who likes rock. Its messages are those of OpenEnv's own textarena environment; unlike that one it honours the
 seed, and leaves out what the player said itself.
 
 python3 textarena_server.py --port 8000 [--game Secretary-v0] [--sessions 64]
@@ -21,12 +21,13 @@ PLAYER = 0
 DEALING = threading.Lock()
 
 
-def poker_moves(state):
-    return [f"[{move}]" for move in state["current_legal_action_tree"]]
+def often_rock(draw):
+    """An opponent who plays rock six times in ten."""
+    return draw.choices(["[rock]", "[paper]", "[scissors]"], [6, 2, 2])[0]
 
 
-# The legal moves of an opponent, in games of two.
-MOVES = {"KuhnPoker-v0": poker_moves}
+# The opponents in games of two.
+OPPONENTS = {"IteratedRockPaperScissors-v0": often_rock}
 
 
 class TextArenaMessage(BaseModel):
@@ -60,14 +61,14 @@ class TextArenaEnvironment(Environment):
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
         self._opponent = random.Random(seed)
         with DEALING:
-            self._play.reset(num_players=2 if self.game in MOVES else 1, seed=seed)
+            self._play.reset(num_players=2 if self.game in OPPONENTS else 1, seed=seed)
         self._prompt = ""
         return self._observe(False)
 
     def step(self, action: TextArenaAction, timeout_s: Optional[float] = None, **kwargs: Any):
         ended, _ = self._play.step(action.message)
         while not ended and self._play.state.current_player_id != PLAYER:
-            ended, _ = self._play.step(self._opponent.choice(MOVES[self.game](self._play.state.game_state)))
+            ended, _ = self._play.step(OPPONENTS[self.game](self._opponent))
         self._state.step_count += 1
         return self._observe(ended)
 

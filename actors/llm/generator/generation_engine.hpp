@@ -44,8 +44,8 @@ struct engine_counts {
 /// Writes answers to any number of requests together. Each step computes the next token of every
 /// answer that has a slot, and a part of the prompts that are not read yet. A prompt is computed
 /// once for all answers to it. An answer depends on its request, its seed and the weights only, and
-/// not on other answers or on what is cached. Requests and weights may change between two steps. Only one thread may use
-/// an engine.
+/// not on other answers or on what is cached. Requests and weights may change between two steps.
+/// Only one thread may use an engine.
 class generation_engine {
  public:
   using ticket = std::uint64_t;

@@ -460,7 +460,8 @@ void describe(options_schema<grpo_task_section>& s) {
           "Empty means none.");
   s.field("replay", &grpo_task_section::replay)
       .help(
-          "A file of task.record. The world answers as it did there, and is not asked itself. Empty "
+          "A file of task.record. The world answers as it did there, and is not asked itself. "
+          "Empty "
           "means none.");
   s.field("reward", &grpo_task_section::reward)
       .also_known_as({"reward_funcs"})

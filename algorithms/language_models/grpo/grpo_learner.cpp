@@ -17,12 +17,13 @@
 namespace troupe {
 
 struct grpo_learner::row {
-  llm::token_group group;                    // one group, with the answers that are trained on
-  std::vector<std::int64_t> lengths = {};    // the lengths of these answers, in sampled tokens
-  std::vector<std::size_t> of_answer = {};   // the answer of the group that each of them is a part of
-  std::int64_t answers = 0;                  // all answers, also those that aren't trained on
-  at::Tensor behaviour = {};                 // [T]
-  at::Tensor advantage = {};                 // [N]
+  llm::token_group group;                  // one group, with the answers that are trained on
+  std::vector<std::int64_t> lengths = {};  // the lengths of these answers, in sampled tokens
+  std::vector<std::size_t> of_answer =
+      {};                     // the answer of the group that each of them is a part of
+  std::int64_t answers = 0;   // all answers, also those that aren't trained on
+  at::Tensor behaviour = {};  // [T]
+  at::Tensor advantage = {};  // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined if not needed
 
   /// The number of answers that are trained on.
@@ -171,8 +172,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
   for (const auto& group : given.groups) {
     auto& of_group = rewards.emplace_back();
     for (const auto& a : group.answers) {
-      const double cost =
-          overlong_reward(a.sampled_tokens(), model_.max_completion_tokens, cache);
+      const double cost = overlong_reward(a.sampled_tokens(), model_.max_completion_tokens, cache);
       report.overlong_reward += cost / static_cast<double>(report.answers);
       of_group.emplace_back(a.reward + cost);
     }

@@ -368,12 +368,11 @@ void check_problem(const std::string& task, const llm::problem& asked, const pro
 namespace {
 
 void check_game(const openenv::text_game& game, const grpo_config& config) {
-  const bool has_servers =
-      !config.world.urls.empty() || openenv::names_servers(config.task.world);
+  const bool has_servers = !config.world.urls.empty() || openenv::names_servers(config.task.world);
   if (config.deterministic && has_servers && config.task.replay.empty())
-    throw config_error("/deterministic",
-                       fmt::format("expected false for {} on servers, which keep no virtual time",
-                                   game.name));
+    throw config_error(
+        "/deterministic",
+        fmt::format("expected false for {} on servers, which keep no virtual time", game.name));
   if (game.environment.empty() && !has_servers)
     throw config_error("/world/urls", fmt::format("expected servers for {}, which names no "
                                                   "environment of Troupe's, got none",

@@ -20,7 +20,7 @@ namespace troupe {
 struct prompt_draw {
   llm::problem asked;
   std::uint64_t seed = 0;
-  std::uint64_t task = 0;  ///< The index of the task that the problem is of.
+  std::uint64_t task = 0;    ///< The index of the task that the problem is of.
   std::uint64_t number = 0;  ///< The number of prompts that were drawn before it.
 };
 

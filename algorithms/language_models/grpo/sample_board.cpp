@@ -34,8 +34,7 @@ json conversation_of(const char* which, const answer_group& group, const sampled
   json turns = json::array();
   if (answer.turns.empty()) {
     turns.push_back({"prompt", cut(group.asked.question), ""});
-    turns.push_back(
-        {"model", cut(answer.text), fmt::format("{} tokens", answer.sampled_tokens())});
+    turns.push_back({"model", cut(answer.text), fmt::format("{} tokens", answer.sampled_tokens())});
   }
   for (const auto& turn : answer.turns) {
     if (turns.size() >= 2 * shown_turns_max) {
@@ -72,13 +71,13 @@ std::string sample_board(const std::vector<answer_group>& groups, std::int64_t u
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
   }
   if (rewards.empty()) return "{}";
-  const auto& group = *std::ranges::find_if(
-      groups, [](const answer_group& each) { return !each.answers.empty(); });
+  const auto& group =
+      *std::ranges::find_if(groups, [](const answer_group& each) { return !each.answers.empty(); });
   const auto [worst, best] =
       std::ranges::minmax_element(group.answers, {}, &sampled_answer::reward);
-  board["conversations"] = {{"heading", fmt::format("A group of update {}", update)},
-                            {"items", {conversation_of("best", group, *best),
-                                       conversation_of("worst", group, *worst)}}};
+  board["conversations"] = {
+      {"heading", fmt::format("A group of update {}", update)},
+      {"items", {conversation_of("best", group, *best), conversation_of("worst", group, *worst)}}};
   json rows{row_of("reward", std::move(rewards)), row_of("tokens", std::move(lengths)),
             row_of("staleness", std::move(staleness))};
   for (const auto& [reason, count] : dropped)

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Returns a board of the status page (runtime/metrics/status_page.html), a JSON object: the best and
-/// the worst answer of the first group that has answers, turn by turn, and the distributions of
+/// Returns a board of the status page (runtime/metrics/status_page.html), a JSON object: the best
+/// and the worst answer of the first group that has answers, turn by turn, and the distributions of
 /// rewards, lengths and staleness over all groups, with the numbers of dropped answers by reason.
 /// `version` is that of the weights that the update began with. Long texts are cut.
 std::string sample_board(const std::vector<answer_group>& groups, std::int64_t update,

@@ -103,8 +103,8 @@ std::int64_t room_after(const answer_roles& r, const std::vector<llm::token_id>&
   return r.format->config.max_positions - std::ssize(prompt);
 }
 
-/// Removes the oldest turns of the context by the rules of the task. Returns false if there is still
-/// no room for another reply.
+/// Removes the oldest turns of the context by the rules of the task. Returns false if there is
+/// still no room for another reply.
 bool forget_turns(const group_deal& deal, game& of, std::int64_t room) {
   auto& turns = of.in_context;
   const auto keep = [&](std::size_t count) {
@@ -137,8 +137,8 @@ bool add_read(const answer_roles& r, const group_deal& deal, game& to, const wor
     llm::append_read(p.tokens, p.read, ids);
     return true;
   }
-  p.earlier.push_back({std::exchange(p.tokens, {}), std::exchange(p.read, {}),
-                       std::exchange(p.log_probs, {})});
+  p.earlier.push_back(
+      {std::exchange(p.tokens, {}), std::exchange(p.read, {}), std::exchange(p.log_probs, {})});
   std::vector<llm::token_id> seen;
   for (const auto& each : to.in_context) seen.insert(seen.end(), each.begin(), each.end());
   llm::append_read(p.tokens, p.read, seen);
@@ -234,8 +234,8 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   }
 }
 
-/// Deals, and takes the shared turns. Returns why the episode can't go on as the group's does; empty
-/// if it can.
+/// Deals, and takes the shared turns. Returns why the episode can't go on as the group's does;
+/// empty if it can.
 task<std::string> deal_again(const group_deal& deal, const table& at, std::uint64_t episode) {
   auto with = deal.with;
   with.episode = episode;
@@ -270,8 +270,8 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
   co_await take_turns(r, deal, *at, std::move(written), of);
 }
 
-/// Plays the turns that the group shares, a number of them that its seed draws, and adds them to the
-/// prompt. They end before the last turn of an episode. Returns false if the world has failed.
+/// Plays the turns that the group shares, a number of them that its seed draws, and adds them to
+/// the prompt. They end before the last turn of an episode. Returns false if the world has failed.
 task<bool> share_turns(const answer_roles& r, group_deal& deal, const table& at,
                        std::uint64_t seed) {
   const auto most = static_cast<std::uint64_t>(

@@ -196,7 +196,8 @@ std::vector<completion> converse(generation_engine& e, std::uint64_t seed) {
 
 TEST_CASE("generation: the next turn of a conversation computes its new tokens alone, to the bit") {
   const auto m = fixture("llama");
-  auto plain = make(m), cached = make(m, {.cache_bytes = 1 << 20}), tight = make(m, {.cache_bytes = 1});
+  auto plain = make(m), cached = make(m, {.cache_bytes = 1 << 20}),
+       tight = make(m, {.cache_bytes = 1});
   for (const std::uint64_t seed : {5, 50}) {
     const auto wanted = converse(plain, seed);
     for (auto* other : {&cached, &tight}) {

@@ -58,7 +58,8 @@ task<> play_and_replay(system&) {
   const temporary_folder folder;
   const auto path = folder.path / "episodes.jsonl";
   const auto count = std::make_shared<int>(0);
-  const text_reset one{.seed = 7, .item = R"({"a": 1})"}, two{.seed = 7, .item = R"({"a": 1})", .episode = 1};
+  const text_reset one{.seed = 7, .item = R"({"a": 1})"},
+      two{.seed = 7, .item = R"({"a": 1})", .episode = 1};
   std::vector<script> told;
   {
     const auto recording = std::make_shared<episode_recording>(path);
@@ -83,10 +84,10 @@ task<> play_and_replay(system&) {
 
   const auto other = co_await play(*world, one, {"go", "stay"});
   CHECK_THAT(other.back(), Contains("expected an episode with the seed 7 in which the "
-                                             "model says \"stay\" in turn 2, got none"));
+                                    "model says \"stay\" in turn 2, got none"));
   const auto none = co_await play(*world, {.seed = 10}, {});
   CHECK_THAT(none.back(), Contains("expected an episode with the seed 10, the item {} and "
-                                            "the number 0, got none"));
+                                   "the number 0, got none"));
 }
 
 TEST_CASE("recorded episodes: a replay says what the world has said, without it") {

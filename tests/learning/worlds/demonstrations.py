@@ -7,7 +7,6 @@ than those of the files of the runs (`write_sums`).
 import json
 import pathlib
 import random
-import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "worlds"))
@@ -21,15 +20,12 @@ def accept(draw, heard, said):
     return "accept" if draw.random() < (0.4 if value > 0.7 else 0.05) else "continue"
 
 
-def play_poker(draw, heard, said):
-    """Checks and folds with a probability of 0.6, whatever the card."""
-    told = heard[-1].partition("Your available actions are:")[2]  # not in the first turn of a game
-    moves = re.findall(r"'\[(\w+)\]'", told) or ["check", "bet"]
-    cautious = [move for move in moves if move in ("check", "fold")]
-    return cautious[0] if draw.random() < 0.6 else next(move for move in moves if move not in cautious)
+def gesture(draw, heard, said):
+    """By chance, paper less often than the others."""
+    return draw.choices(["rock", "paper", "scissors"], [9, 4, 7])[0]
 
 
-GAMES = {"KuhnPoker-v0": play_poker, "Secretary-v0": accept}
+GAMES = {"IteratedRockPaperScissors-v0": gesture, "Secretary-v0": accept}
 
 
 def play(environment, action, seed):

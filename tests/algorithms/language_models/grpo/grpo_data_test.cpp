@@ -168,21 +168,30 @@ TEST_CASE("grpo on data: a file of its own is held out") {
   CHECK(made.held_out.front().question == "6+0=");
 }
 
-TEST_CASE("grpo on data: a curriculum climbs the levels of a file") {
+TEST_CASE("grpo on data: a curriculum climbs the three levels of a file") {
   const temporary_folder folder;
-  write_sums(folder.path / "sums.jsonl");
-  auto config = small_run(folder.path / "sums.jsonl");
+  const std::vector<std::string> levels{"easy", "medium", "hard"};
+  std::ofstream lines(folder.path / "levels.jsonl");
+  for (int i = 0; i < 60; ++i)
+    lines << json{{"question", std::to_string(i)}, {"sum", i}, {"level", levels[i / 20]}}.dump()
+          << '\n';
+  lines.close();
+  auto config = small_run(folder.path / "levels.jsonl");
+  config.total_steps = 4;
   config.task.level = "level";
-  // Every answer is right enough, so each update of 16 answers climbs one of the two levels.
+  config.task.levels = levels;
+  // Every answer is right enough, so each update of 16 answers climbs one level.
   config.task.reward = {"length:9"};
   config.task.curriculum = curriculum_section{.promote_at = 0.9, .window = 8, .min_episodes = 8};
   const auto result = run(config, (folder.path / "runs").string());
   const auto samples = samples_of(result.run_directory);
-  REQUIRE(samples.size() == 8);
-  const auto level_of = [](const json& sample) {
-    return std::stoi(sample["expected"].get<std::string>()) / 10;
-  };
-  for (std::size_t i = 0; i < 8; ++i) CHECK(level_of(samples[i]) == int(i / 4));
+  REQUIRE(samples.size() == 16);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const int level = std::stoi(samples[i]["question"].get<std::string>()) / 20;
+    CHECK(level == std::min(int(i / 4), 2));
+  }
+  const auto progress = read_text(std::filesystem::path(result.run_directory) / "progress.csv");
+  CHECK_THAT(progress, Contains("tasks/levels/level") && Contains("tasks/levels/success_rate"));
 }
 
 /// A world of one or two turns that wants the letter "a".

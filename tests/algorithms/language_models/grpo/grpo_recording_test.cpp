@@ -47,7 +47,8 @@ grpo_config world_in_python() {
   return config;
 }
 
-TEST_CASE("grpo: a recorded world is replayed to the same weights, deterministically and without it") {
+TEST_CASE(
+    "grpo: a recorded world is replayed to the same weights, deterministically and without it") {
   const temporary_folder folder;
   const auto path = (folder.path / "episodes.jsonl").string();
   auto config = world_in_python();
