@@ -98,7 +98,8 @@ def textarena(made, game, port, options):
 
 def rock_paper(made):
     return textarena(made, "IteratedRockPaperScissors-v0", 8721,
-                     ["warm_start.batches=100", "model.max_positions=1536", "-n", 30, "rollout.prompts=16", "world.turns=9"])
+                     ["warm_start.batches=200", "model.max_positions=1536", "-n", 40, "rollout.prompts=16", "world.turns=12",
+                      "trainer.warmup_updates=5", "trainer.lr=4e-4"])
 
 
 def secretary(made):

@@ -54,6 +54,50 @@ TEST_CASE("grpo_learner: on-policy the ratio is 1, nothing is clipped, and it le
   }
 }
 
+/// Log-probability of the tokens that follow the prompts, by group.
+double score_of(const std::vector<answer_segment>& parts, const std::vector<answer_group>& groups,
+                const at::Tensor& weights) {
+  const at::NoGradGuard no_grad;
+  const auto config = small_model();
+  double sum = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const llm::token_group one{groups[g].prompt, {parts[g].tokens}};
+    const auto found = llm::answer_log_probs(config, llm::weights_in(config, weights), {&one, 1});
+    sum += found.sum().item<double>();
+  }
+  return sum;
+}
+
+TEST_CASE("grpo_learner: all parts of an episode are trained on with its advantage") {
+  double rise[2];
+  for (const std::size_t which : {0, 1}) {  // answers with rewards of 1 and of 0
+    auto learner = make_learner({.variant = grpo_variant::dapo});
+    const auto before = learner.parameters().clone();
+    auto groups = random_groups(4, 4, before);
+    const auto others = random_groups(4, 2, before, 9);
+    std::vector<answer_segment> parts;
+    std::int64_t tokens = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      // The earlier part follows this group's prompt.
+      llm::token_group one{groups[g].prompt, {others[g].answers[0].tokens}};
+      const at::NoGradGuard no_grad;
+      const auto config = small_model();
+      const auto scores = llm::answer_log_probs(config, llm::weights_in(config, before), {&one, 1});
+      const float* first = scores.data_ptr<float>();
+      parts.push_back(
+          {.tokens = one.answers[0], .read = {}, .log_probs = {first, first + scores.numel()}});
+      groups[g].answers[which].earlier = {parts.back()};
+      for (const auto& answer : groups[g].answers) tokens += answer.sampled_tokens();
+    }
+    const auto report = learner.update({groups});
+    CHECK(report.trained_answers == 16);
+    CHECK(report.trained_tokens == tokens);
+    CHECK(report.loss.ratio == Approx(1.0).margin(1e-4));
+    rise[which] = score_of(parts, groups, learner.parameters()) - score_of(parts, groups, before);
+  }
+  CHECK(rise[0] > rise[1]);
+}
+
 TEST_CASE("grpo_learner: with the warm start's moments the first step is no full step everywhere") {
   const auto start = small_weights();
   const auto count = static_cast<std::size_t>(start.numel());

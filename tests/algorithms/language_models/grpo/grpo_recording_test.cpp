@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -92,6 +93,24 @@ TEST_CASE("grpo: a recording goes on at the checkpoint of a resumed run") {
     return found;
   };
   CHECK(lines("halves") == lines("whole"));
+}
+
+TEST_CASE("grpo: each episode of a group is recorded under a number of its own") {
+  const temporary_folder folder;
+  auto config = world_in_python();
+  config.task.record = (folder.path / "episodes.jsonl").string();
+  config.total_steps = 1;
+  config.evaluation.every_updates = 0;
+  run(config, folder.path.string());
+  std::map<std::uint64_t, std::set<std::uint64_t>> numbers;  // of each seed
+  std::ifstream file(config.task.record);
+  for (std::string line; std::getline(file, line);) {
+    const auto episode = nlohmann::json::parse(line);
+    numbers[episode["seed"]].insert(episode["episode"].get<std::uint64_t>());
+  }
+  const std::set<std::uint64_t> of_a_group{0, 1, 2, 3};
+  CHECK(std::ranges::count_if(numbers,
+                              [&](const auto& each) { return each.second == of_a_group; }) == 4);
 }
 
 TEST_CASE("grpo: recordings that can't be are refused") {
