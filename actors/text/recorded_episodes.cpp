@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -30,10 +31,17 @@ json to_json(const text_step& step) {
   return made;
 }
 
+/// JSON has null for NaN and infinities.
+double reward_in(const json& step) {
+  const auto found = step.find("reward");
+  if (found == step.end()) return 0;
+  return found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->get<double>();
+}
+
 text_step step_of(const json& from) {
   return {.system = from.value("system", ""),
           .shown = {from.value("shown", ""), from.value("letters", "")},
-          .reward = from.value("reward", 0.0),
+          .reward = reward_in(from),
           .ended = from.value("ended", false),
           .refused = from.value("refused", ""),
           .info = from.value("info", std::map<std::string, double>())};
@@ -46,14 +54,10 @@ struct heard {
   std::string failed;  ///< Why the world has failed; empty if it has not.
 };
 
-heard heard_in(const json& turn, const char* step) {
-  if (turn.contains("failed")) return {turn.value("reply", ""), {}, turn.at("failed")};
-  return {turn.value("reply", ""), step_of(turn.at(step)), {}};
-}
-
-json to_json(const heard& said, const char* step) {
-  if (!said.failed.empty()) return {{"failed", said.failed}};
-  return {{step, to_json(said.step)}};
+heard heard_in(const json& line) {
+  heard made{.reply = line.value("reply", ""), .step = {}, .failed = line.value("failed", "")};
+  if (made.failed.empty()) made.step = step_of(line.at("step"));
+  return made;
 }
 
 using episode_key = std::tuple<std::uint64_t, std::string, std::uint64_t>;
@@ -77,76 +81,76 @@ std::string text_in_file(const std::string& text) {
   return json::parse(dumped(text)).get<std::string>();
 }
 
-std::string line_of(const episode& of) {
-  json turns = json::array();
-  for (std::size_t i = 1; i < of.said.size(); ++i) {
-    auto turn = to_json(of.said[i], "step");
-    turn["reply"] = of.said[i].reply;
-    turns.push_back(std::move(turn));
+/// The episodes of a file, whose lines come one by one.
+class episode_reader {
+ public:
+  void take(const json& line) {
+    const auto id = line.at("id").get<std::int64_t>();
+    auto said = heard_in(line);
+    if (line.contains("seed")) {
+      const auto [place, is_new] = episodes_.try_emplace(id);
+      if (!is_new) throw std::invalid_argument("id: expected one that no episode before has");
+      place->second.with = {.seed = line.at("seed").get<std::uint64_t>(),
+                            .item = line.at("item").dump(),
+                            .episode = line.at("episode").get<std::uint64_t>()};
+    }
+    const auto place = episodes_.find(id);
+    if (place == episodes_.end())
+      throw std::invalid_argument("id: expected that of an episode whose reset came before");
+    place->second.said.push_back(std::move(said));
   }
-  json line{{"seed", of.with.seed},
-            {"item", json::parse(of.with.item)},
-            {"episode", of.with.episode},
-            {"turns", std::move(turns)}};
-  line.update(to_json(of.said.front(), "first"));
-  return dumped(line) + '\n';
-}
+  std::vector<episode> all() && {
+    std::vector<episode> made;
+    for (auto& [id, each] : episodes_) made.push_back(std::move(each));
+    return made;
+  }
 
-episode episode_of(const json& line) {
-  episode made{.with = {.seed = line.at("seed"),
-                        .item = line.at("item").dump(),
-                        .episode = line.at("episode")},
-               .said = {heard_in(line, "first")}};
-  for (const auto& turn : line.at("turns")) made.said.push_back(heard_in(turn, "step"));
-  return made;
-}
+ private:
+  std::map<std::int64_t, episode> episodes_;
+};
 
 class recorded_world final : public text_environment {
  public:
   recorded_world(std::unique_ptr<text_environment> world,
                  std::shared_ptr<episode_recording> recording)
       : world_(std::move(world)), recording_(std::move(recording)) {}
-  ~recorded_world() override { finish(); }
 
   task<text_step> reset(const text_reset& with) override {
-    finish();
-    now_.with = with;
-    co_return co_await told("", world_->reset(with));
+    id_ = recording_->next_id();
+    json line{{"id", id_},
+              {"seed", with.seed},
+              {"item", json::parse(with.item)},
+              {"episode", with.episode}};
+    co_return co_await told(std::move(line), world_->reset(with));
   }
   task<text_step> step(std::string reply) override {
-    auto next = world_->step(reply);
-    co_return co_await told(std::move(reply), std::move(next));
+    json line{{"id", id_}, {"reply", reply}};
+    co_return co_await told(std::move(line), world_->step(std::move(reply)));
   }
 
  private:
-  task<text_step> told(std::string reply, task<text_step> answer) {
+  task<text_step> told(json line, task<text_step> answer) {
     std::exception_ptr error;
     text_step said;
     try {
       said = co_await std::move(answer);
+      line["step"] = to_json(said);
     } catch (...) {
       error = std::current_exception();
+      line["failed"] = describe(error);
     }
-    now_.said.push_back({std::move(reply), said, error ? describe(error) : ""});
-    if (error || said.ended) finish();
+    try {
+      recording_->append(dumped(line) + '\n');
+    } catch (const std::exception& e) {
+      log::error("an episode was not recorded; training goes on", {{"error", e.what()}});
+    }
     if (error) std::rethrow_exception(error);
     co_return said;
   }
 
-  /// Writes the episode, unless it was written or none has begun.
-  void finish() {
-    const auto ended = std::exchange(now_, {});
-    if (ended.said.empty()) return;
-    try {
-      recording_->append(line_of(ended));
-    } catch (const std::exception& e) {
-      log::error("an episode was not recorded; training goes on", {{"error", e.what()}});
-    }
-  }
-
   std::unique_ptr<text_environment> world_;
   std::shared_ptr<episode_recording> recording_;
-  episode now_;
+  std::int64_t id_ = 0;
 };
 
 }  // namespace
@@ -203,7 +207,7 @@ class replayed_world final : public text_environment {
     if (fitting_.empty())
       throw std::runtime_error(fmt::format(
           "{}: expected an episode with the seed {}, the item {} and the number {}, got none: the "
-          "options of the run must be those of the recording",
+          "options of the run must be those of the recording, and the file must be whole",
           episodes_->path().string(), with.seed, with.item, with.episode));
     co_return answer();
   }
@@ -220,7 +224,7 @@ class replayed_world final : public text_environment {
     if (fitting_.empty())
       throw std::runtime_error(fmt::format(
           "{}: expected an episode with the seed {} in which the model says {} in turn {}, got "
-          "none: the options of the run must be those of the recording",
+          "none: the options of the run must be those of the recording, and the file must be whole",
           episodes_->path().string(), with.seed, dumped(reply), turn_));
     co_return answer();
   }
@@ -254,10 +258,17 @@ append_file empty_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-episode_recording::episode_recording(const std::filesystem::path& path) : file_(empty_file(path)) {}
+episode_recording::episode_recording(const std::filesystem::path& path)
+    : file_(empty_file(path)), last_id_(0) {}
 
+// An episode takes more than a byte, so no id of the file is as large as its size.
 episode_recording::episode_recording(const std::filesystem::path& path, std::int64_t size)
-    : file_(append_file::reopen(path, size)) {}
+    : file_(append_file::reopen(path, size)), last_id_(size) {}
+
+std::int64_t episode_recording::next_id() {
+  const std::scoped_lock lock(mutex_);
+  return ++last_id_;
+}
 
 void episode_recording::append(std::string_view line) {
   const std::scoped_lock lock(mutex_);
@@ -277,8 +288,11 @@ text_environment_maker recorded(text_environment_maker make,
 }
 
 std::shared_ptr<recorded_episodes> read_episodes(const std::filesystem::path& path) {
-  auto episodes = read_jsonl<episode>(path, episode_of);
-  return std::make_shared<recorded_episodes>(path, std::move(episodes));
+  episode_reader reader;
+  for_each_jsonl(
+      path, [&](const json& line) { reader.take(line); },
+      {.file_bytes_max = std::uint64_t{1} << 40, .line_bytes_max = std::size_t{1} << 30});
+  return std::make_shared<recorded_episodes>(path, std::move(reader).all());
 }
 
 text_environment_maker replayed(std::shared_ptr<recorded_episodes> episodes) {

@@ -5,12 +5,14 @@
 //   spec.make = recorded(std::move(spec.make), recording);         // the first run
 //   spec.make = replayed(read_episodes("episodes.jsonl"));         // later runs
 //
-// A line of the file is an episode:
+// A line of the file is the world's answer to a reset or to a reply; `id` is that of the episode:
 //
-//   {"seed": 7, "item": {}, "episode": 0, "first": STEP, "turns": [{"reply": "5", "step": STEP}]}
+//   {"id": 4, "seed": 7, "item": {}, "episode": 0, "step": STEP}
+//   {"id": 4, "reply": "5", "step": STEP}
+//   {"id": 4, "reply": "6", "failed": "why"}
 //
-// A STEP has the members of text_step that are not their defaults. An episode whose world has
-// failed ends with {"reply": "5", "failed": "why"}.
+// A STEP has the members of text_step that are not their defaults. The last line here is of a world
+// that has failed.
 
 #include <cstdint>
 #include <filesystem>
@@ -35,16 +37,18 @@ class episode_recording {
 
   /// Writes a line. Throws std::system_error; the file is then unchanged.
   void append(std::string_view line);
+  /// Returns the id of another episode, which no episode of the file has.
+  std::int64_t next_id();
   std::int64_t size() const;
 
  private:
   mutable std::mutex mutex_;
   append_file file_;
+  std::int64_t last_id_;
 };
 
-/// Returns the maker of worlds that play those of `make` and record each episode when it ends, when
-/// its world fails, or when another one begins. An episode that can't be written is lost for the
-/// recording, which is logged; the episode itself goes on.
+/// Returns the maker of worlds that play those of `make` and record each of their answers. One that
+/// can't be written is lost for the recording, which is logged; the episode itself goes on.
 text_environment_maker recorded(text_environment_maker make,
                                 std::shared_ptr<episode_recording> recording);
 

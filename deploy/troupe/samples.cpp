@@ -57,7 +57,8 @@ void print_turns(const nlohmann::json& turns) {
 
 void print_answer(const char* which, const nlohmann::json& answer) {
   const auto reward = score_text(answer.at("reward").get<double>());
-  const auto* const cut = answer.at("truncated").get<bool>() ? " (cut at the limit)" : "";
+  const auto* const cut =
+      answer.at("truncated").get<bool>() ? " (a limit of tokens or turns was reached)" : "";
   if (!answer.contains("turns")) {
     std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), answer.at("text").dump().c_str(), cut);
     return;
@@ -117,7 +118,13 @@ int samples(const samples_arguments& arguments) {
       if (arguments.json) {
         std::puts(line.c_str());
       } else {
-        print_group(groups.emplace_back(nlohmann::json::parse(line)));
+        // A run that was killed may have left a part of a line.
+        auto group = nlohmann::json::parse(line, nullptr, false);
+        if (group.is_object()) {
+          print_group(groups.emplace_back(std::move(group)));
+        } else {
+          std::fprintf(stderr, "troupe samples: a line that is no JSON object is left out\n");
+        }
       }
     }
     if (!groups.empty()) print_summary(groups);

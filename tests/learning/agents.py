@@ -121,7 +121,7 @@ def tic_tac_toe(made):
 
 
 def guess(made):
-    return ["-n", 80, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
+    return ["-n", 160, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
 
 
 CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe, "rock_paper": rock_paper, "secretary": secretary,

@@ -25,11 +25,8 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
-/// Logs the failures of the first ten answers in this process only, since a faulty reward function
-/// may fail for every answer.
 void tell_failure(const std::exception_ptr& error) {
-  static std::atomic<int> told = 0;
-  if (told.fetch_add(1) < 10)
+  if (detail::should_tell())
     log::warn("an answer is dropped because its reward or its program failed",
               {{"error", describe(error)}});
 }
@@ -177,6 +174,11 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
 
 bool detail::has_finite_log_probs(const llm::completion& written) {
   return std::ranges::all_of(written.log_probs, [](double each) { return std::isfinite(each); });
+}
+
+bool detail::should_tell() {
+  static std::atomic<int> told = 0;
+  return told.fetch_add(1) < 10;
 }
 
 void detail::tell_too_late(std::string_view what, const std::exception_ptr& error) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/training/token_groups.hpp"
@@ -132,12 +133,23 @@ warm_start_sampler practise_replies(
     llm::token_group made{{}, {{}}, {{}}};
     auto& answer = made.answers.front();
     for (const auto& [shown, said] : practise(random)) {
-      if (answer.empty()) {
-        made.prompt = format.prompt_of(opening_of({.shown = shown}));
-      } else {
-        llm::append_read(answer, made.read.front(), format.next_turn(shown, true));
-      }
       const auto reply = format.answer_of(format.style ? said.words : said.letters);
+      const auto read = answer.empty() ? format.prompt_of(opening_of({.shown = shown}))
+                                       : format.next_turn(shown, true);
+      const auto used = made.prompt.size() + answer.size() + read.size() + reply.size();
+      if (std::cmp_greater(used, format.config.max_positions)) {
+        // As in an episode, the turns end where the context is full.
+        if (!answer.empty()) break;
+        throw config_error("/model/max_positions",
+                           fmt::format("expected room for the first turn of the world's practice, "
+                                       "{} tokens, got {}",
+                                       used, format.config.max_positions));
+      }
+      if (answer.empty()) {
+        made.prompt = read;
+      } else {
+        llm::append_read(answer, made.read.front(), read);
+      }
       answer.insert(answer.end(), reply.begin(), reply.end());
     }
     return made;

@@ -121,6 +121,7 @@ task<> grpo::serve(const checkpoint* from) {
 void grpo::begin_recordings(const checkpoint* from) {
   std::vector<std::int64_t> sizes(parts_.size());
   if (from) sizes = state_in<std::vector<std::int64_t>>(*from, "recordings.bin");
+  recordings_.clear();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto& path = parts_[i].config.task.record;
     auto& made = recordings_.emplace_back();

@@ -51,7 +51,8 @@ std::optional<text_step> step_of(outcome<text_step> told) {
   for (const auto kind : {error_kind::role_error, error_kind::session_lost,
                           error_kind::replica_lost, error_kind::deadline_exceeded}) {
     if (!is_kind(error, kind)) continue;
-    log::warn("an episode is dropped because its world failed", {{"error", describe(error)}});
+    if (should_tell())
+      log::warn("an episode is dropped because its world failed", {{"error", describe(error)}});
     return std::nullopt;
   }
   std::rethrow_exception(error);

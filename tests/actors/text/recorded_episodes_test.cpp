@@ -101,13 +101,17 @@ TEST_CASE("recorded episodes: a recording is of one run, and goes on where a che
   std::int64_t size = 0;
   {
     episode_recording first(path);
-    first.append("{\"seed\": 1, \"item\": {}, \"episode\": 0, \"first\": {}, \"turns\": []}\n");
+    first.append("{\"id\": 1, \"seed\": 1, \"item\": {}, \"episode\": 0, \"step\": {}}\n");
     size = first.size();
     first.append("{\"lost\": 1}\n");
   }
   CHECK_THROWS_WITH(episode_recording(path), Contains("expected no file or an empty one"));
   CHECK(episode_recording(path, size).size() == size);
   CHECK_NOTHROW(read_episodes(path));
+  episode_recording more(path, size);
+  const auto id = more.next_id();
+  CHECK(id > size);
+  CHECK(more.next_id() > id);
 }
 
 TEST_CASE("recorded episodes: a line that is none is named") {
