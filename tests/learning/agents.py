@@ -151,7 +151,7 @@ class Made:
         process = subprocess.Popen([self.python, ROOT / "tests/worlds" / script, *options, "--port", str(port)])
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while True:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()

@@ -88,7 +88,8 @@ task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {
 
-/// True for the first ten calls in this process: a world or a reward that fails may do so each time.
+/// True for the first ten calls in this process: a world or a reward that fails may do so each
+/// time.
 bool should_tell();
 
 /// Logs what a deadline has ended, and the option that sets the deadline.
