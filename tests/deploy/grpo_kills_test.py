@@ -34,7 +34,7 @@ FILE_OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "--mode", "as
 
 def samples_of(run):
     path = run / "samples.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
 
 
 def newest_checkpoint(run):

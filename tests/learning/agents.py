@@ -103,7 +103,7 @@ def rock_paper(made):
 
 
 def secretary(made):
-    return textarena(made, "Secretary-v0", 8722, ["warm_start.batches=400", "model.max_positions=1024", "-n", 40,
+    return textarena(made, "Secretary-v0", 8722, ["warm_start.batches=800", "model.max_positions=1024", "-n", 50,
                                                   "rollout.prompts=32", "world.turns=5"])
 
 

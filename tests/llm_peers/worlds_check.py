@@ -1,7 +1,7 @@
 """One update of SmolLM2 in each kind of world beside TRL's: worlds_check.py PROBE FOLDER. `troupe train` plays two groups of two
 episodes in each of the worlds of tests/learning/agents.py and keeps their tokens; on these the loss and the gradient must be
-TRL's, within 1e-5, where only the tokens that the model sampled count. An episode has up to three turns. CELLS=NAME,.. names
-some of the worlds.
+TRL's, within 1e-5, where only the tokens that the model sampled count. TRL computes in double precision, so that the distance
+is Troupe's rounding alone. An episode has up to three turns. CELLS=NAME,.. names some of the worlds.
 """
 import contextlib
 import json
@@ -43,7 +43,7 @@ def play(build, cell, made):
                "--log-level", "error", *options_of(cell, made), *world, *OPTIONS]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
     run = pathlib.Path(json.loads(done.stdout.splitlines()[-1])["run_directory"])
-    return run, [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    return run, [json.loads(line) for line in (run / "samples.jsonl").read_bytes().split(b"\n") if line]
 
 
 def sampled_of(answer):
@@ -81,7 +81,7 @@ def batch_of(groups):
 def check(cell, build, probe, folder, made):
     run, groups = play(build, cell, made)
     inputs, ours, masks = batch_of(groups)
-    model = transformers.AutoModelForCausalLM.from_pretrained(run / "last_model", dtype=torch.float32,
+    model = transformers.AutoModelForCausalLM.from_pretrained(run / "last_model", dtype=torch.float64,
                                                               attn_implementation="eager")
     grpo_check.TEMPERATURE = 1.0
     grpo_check.GROUPS, grpo_check.ANSWERS = 2, 2
