@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <vector>
 

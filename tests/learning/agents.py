@@ -11,7 +11,7 @@ Each cell is one command, which differs from the others by the task or the world
   gsm8k        skyrl-gym's environment of that name, on sums of four digits
   guess        examples/grpo_own_world: a number from 1 to 9 in three turns, of which best play finds 7 of 9
 
-The models of bytes and of letters have up to 0.6 million random weights. The warm start shows them scripted answers and
+The models of bytes and of letters have 0.1 to 0.8 million random weights. The warm start shows them scripted answers and
 moves (worlds/demonstrations.py, or the world's own), on problems and deals that are not held out, until they are right in at
 most 60 % of the held-out ones. `before` is the share of held-out problems that are answered rightly, or of held-out deals that
 are won, by the likeliest tokens after the warm start, and `after` that at the end, on others.
@@ -28,6 +28,7 @@ import json
 import os
 import pathlib
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -147,19 +148,20 @@ class Made:
         """Serves on that port until all is done."""
         if port in self.ports:
             return
+        with socket.socket() as free:
+            if free.connect_ex(("127.0.0.1", port)) == 0:
+                raise RuntimeError(f"{script}: expected a free port, but another program listens on {port}")
         self.ports.add(port)
         process = subprocess.Popen([self.python, ROOT / "tests/worlds" / script, *options, "--port", str(port)])
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
         deadline = time.monotonic() + 300
-        while True:
-            try:
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
                 return
-            except OSError as error:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{script} does not answer on port {port}") from error
-                time.sleep(0.1)
+            time.sleep(0.1)
+        raise RuntimeError(f"{script} does not answer on port {port}")
 
 
 def made_in(folder, stack):
