@@ -43,9 +43,10 @@ if(NOT TARGET re2)
   target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
 endif()
 
-# Nor do PCRE2 and utf8proc, which cut texts into tokens, and cairo and giflib, which make pictures.
-set(troupe_libraries pcre2 utf8proc cairo gif)
-set(troupe_headers pcre2.h utf8proc.h cairo.h gif_lib.h)
+# Nor do PCRE2 and utf8proc, which cut texts into tokens, cairo and giflib, which make pictures, and libseccomp, which
+# filters the system calls of programs in sandboxes.
+set(troupe_libraries pcre2 utf8proc cairo gif seccomp)
+set(troupe_headers pcre2.h utf8proc.h cairo.h gif_lib.h seccomp.h)
 foreach(name header IN ZIP_LISTS troupe_libraries troupe_headers)
   string(TOUPPER ${name} NAME)
   find_path(${NAME}_INCLUDE_DIR ${header} PATH_SUFFIXES ${name} REQUIRED)

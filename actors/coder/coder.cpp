@@ -1,5 +1,6 @@
 #include "actors/coder/coder.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -7,8 +8,8 @@
 #include <system_error>
 
 #include "actors/coder/limited_process.hpp"
-#include "actors/coder/program_user.hpp"
 #include "actors/coder/scratch_folder.hpp"
+#include "actors/sandbox/program_user.hpp"
 #include "runtime/process/memory_file.hpp"
 
 namespace troupe {
@@ -30,16 +31,13 @@ void check(const coder_options& options) {
         "without a sandbox: it can read and write this user's files and reach the network");
   const auto& l = options.limits;
   if (!(l.wall_s > 0) || !std::isfinite(l.wall_s) || l.cpu_s < 1 || l.memory_bytes < 1 ||
-      l.file_bytes < 0 || l.open_files < 8 || l.output_bytes < 1 || l.folder_entries < 0 ||
-      l.folder_bytes < 0 || l.processes < 1)
-    throw std::invalid_argument(
-        "coder: expected limits above 0, and 8 open files or more, got wall_s " +
-        std::to_string(l.wall_s) + ", cpu_s " + std::to_string(l.cpu_s) + ", memory_bytes " +
-        std::to_string(l.memory_bytes) + ", file_bytes " + std::to_string(l.file_bytes) +
-        ", open_files " + std::to_string(l.open_files) + ", output_bytes " +
-        std::to_string(l.output_bytes) + ", folder_entries " + std::to_string(l.folder_entries) +
-        ", folder_bytes " + std::to_string(l.folder_bytes) + ", processes " +
-        std::to_string(l.processes));
+      l.open_files < 8 || l.output_bytes < 1 || l.written_bytes < 0 || l.files < 0 ||
+      l.processes < 1)
+    throw std::invalid_argument(fmt::format(
+        "coder: expected limits above 0, and 8 open files or more, got wall_s {}, cpu_s {}, "
+        "memory_bytes {}, open_files {}, output_bytes {}, written_bytes {}, files {}, processes {}",
+        l.wall_s, l.cpu_s, l.memory_bytes, l.open_files, l.output_bytes, l.written_bytes, l.files,
+        l.processes));
   if (options.first_user < 1000 || options.last_user <= options.first_user ||
       options.last_user == no_user)
     throw std::invalid_argument(
@@ -57,17 +55,11 @@ void check(const coder_options& options) {
 
 }  // namespace
 
-coder::coder(coder_options options, metrics_registry* metrics) : options_(std::move(options)) {
+coder::coder(coder_options options, metrics_registry* metrics)
+    : options_(std::move(options)), ends_(metrics) {
   check(options_);
   if (::geteuid() == 0)
     user_ = std::make_unique<program_user>(options_.first_user, options_.last_user);
-  if (metrics == nullptr) return;
-  constexpr const char* names[] = {"exited", "signalled", "timed_out", "flooded"};
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    ends_[i] = metrics->counter("troupe_code_runs_total",
-                                "Programs of a model's that were run, by how they ended.",
-                                {{"end", names[i]}});
-  }
 }
 
 coder::~coder() = default;
@@ -80,6 +72,8 @@ code_result coder::run(code_request asked) {
   scratch_folder folder(user_.get());
   const auto program = detail::memory_file(asked.program, "make a program's text");
   const auto input = detail::memory_file(asked.input, "make a program's input");
+  if (!asked.files.empty() || !asked.results.empty())
+    throw std::invalid_argument("coder: expected a program without files; only a sandbox has them");
   // Python runs in isolated mode and without packages that are installed on this machine.
   auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", runner},
                              .program = program.number(),
@@ -88,11 +82,11 @@ code_result coder::run(code_request asked) {
                              .limits = options_.limits,
                              .user = user_.get()});
   const auto left = folder.remove();
-  result.left_entries = left.entries;
-  result.left_bytes = left.bytes;
-  if (left.entries > options_.limits.folder_entries || left.bytes > options_.limits.folder_bytes)
-    result.status = code_end::flooded;
-  ends_[static_cast<std::size_t>(result.status)].increment();
+  if (result.limit == code_limit::none && left.entries > options_.limits.files)
+    result.limit = code_limit::files;
+  if (result.limit == code_limit::none && left.bytes > options_.limits.written_bytes)
+    result.limit = code_limit::written_bytes;
+  ends_.count(result);
   return result;
 }
 

@@ -1,69 +1,24 @@
 #pragma once
 // The role that runs Python programs which a language model has written, with limits but without a
-// sandbox.
+// sandbox, for machines that can't make one. Use sandboxed_python elsewhere.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "actors/sandbox/code_counters.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {
 
 class program_user;
 
-/// A program to run, and its input.
-struct code_request {
-  std::string program;  ///< the Python program, less than 128 KiB
-  std::string input;    ///< the program's standard input
-};
-
-/// The ways in which a program can end.
-enum class code_end {
-  exited,     ///< The program exited by itself.
-  signalled,  ///< A signal ended it, such as that of a limit (SIGXCPU) or of a crash.
-  timed_out,  ///< It was killed after wall_s.
-  flooded     ///< It wrote more than output_bytes and was killed, or left too much in its folder.
-};
-
-/// The end and the output of a program.
-struct code_result {
-  code_end status = code_end::exited;
-  int exit_code = 0;              ///< the exit code, if the program exited
-  int signal = 0;                 ///< the signal that ended the program, if it did not exit
-  std::string output;             ///< the bytes of its standard output and standard error
-  std::string reported;           ///< the bytes written to descriptor 3, for a program's results
-  bool truncated = false;         ///< true if there was more output, or more in the report
-  double cpu_s = 0.0;             ///< the CPU time of the program in seconds
-  std::int64_t left_entries = 0;  ///< files, folders and others in its folder at its end
-  std::int64_t left_bytes = 0;    ///< the sum of the sizes of those files
-
-  bool succeeded() const { return status == code_end::exited && exit_code == 0; }
-};
-
-/// The limits of one program.
-struct code_limits {
-  double wall_s = 5.0;  ///< wall time in seconds, after which the program is killed
-  int cpu_s = 5;        ///< CPU time in seconds: then SIGXCPU, and a second later SIGKILL
-  std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< size of the address space
-  std::int64_t file_bytes = 1 << 20;                    ///< size of each file
-  int open_files = 32;                                  ///< number of open descriptors
-  std::int64_t output_bytes = 64 << 10;                 ///< size of the output, and of the report
-  /// The most files, folders and others, and their size, that the program may leave in its folder.
-  /// A program that leaves more is `flooded`. They are counted when it has ended; until then only
-  /// wall_s limits what it writes.
-  std::int64_t folder_entries = 65'536;
-  std::int64_t folder_bytes = std::int64_t{256} << 20;
-  /// The number of processes and threads at the same time, the program included. The limits on
-  /// memory, CPU time and descriptors apply to each of them. More than 1 requires a user of its
-  /// own; see coder.
-  int processes = 1;
-};
-
 struct coder_options {
   /// Must be true, since there is no sandbox; see coder.
   bool allow_unsandboxed = false;
+  /// memory_bytes is here the address space of each process. More than one process requires a user
+  /// of its own; see coder. The files are counted when the program has ended; until then only
+  /// wall_s limits what it writes.
   code_limits limits = {};
   std::string python = "/usr/bin/python3";
   /// The range of user numbers for programs, if this process is root's. Each coder takes two that
@@ -113,7 +68,7 @@ class coder {
  private:
   coder_options options_;
   std::unique_ptr<program_user> user_;  // null if programs run as this process's user
-  std::array<metric_counter, 4> ends_;  // indexed by code_end
+  code_counters ends_;
 };
 
 }  // namespace troupe

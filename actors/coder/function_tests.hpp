@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/coder/coder.hpp"
+#include "actors/sandbox/code_result.hpp"
 
 namespace troupe {
 

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <optional>
 
-#include "actors/coder/program_user.hpp"
+#include "actors/sandbox/program_user.hpp"
 #include "runtime/base/descriptor.hpp"
 #include "runtime/process/pidfd.hpp"
 #include "runtime/process/vfork.hpp"
@@ -35,7 +35,7 @@ struct plan {
   const char* const* arguments;
   const char* folder;
   pid_t parent;
-  int program, input, output, reported;
+  int program, input, output, errors, reported;
   code_limits limits;
   uid_t user;  // 0 means this process's user
   std::int64_t processes;
@@ -57,10 +57,11 @@ void become_program(const void* planned, exec_report report) {
     return report.need(fcntl(number, F_DUPFD_CLOEXEC, numbers_above), "copy a descriptor");
   };
   const int program = copy(is.program), input = copy(is.input);
-  const int output = copy(is.output), reported = copy(is.reported);
+  const int output = copy(is.output), errors = copy(is.errors);
+  const int reported = copy(is.reported);
   report.need(dup2(input, STDIN_FILENO), "give it an input");
   report.need(dup2(output, STDOUT_FILENO), "give it an output");
-  report.need(dup2(output, STDERR_FILENO), "give it an output");
+  report.need(dup2(errors, STDERR_FILENO), "give it an output");
   report.need(dup2(reported, reported_number), "give it an output");
   report.need(dup2(program, program_number), "give it its program");
   report.move_to(report_number);
@@ -74,7 +75,7 @@ void become_program(const void* planned, exec_report report) {
   };
   limit(report, RLIMIT_CPU, cpu, cpu + 1);
   same(RLIMIT_AS, l.memory_bytes);
-  same(RLIMIT_FSIZE, l.file_bytes);
+  same(RLIMIT_FSIZE, l.written_bytes);
   same(RLIMIT_NOFILE, l.open_files);
   same(RLIMIT_CORE, 0);
   if (is.user != 0) become_user(report, is.user);
@@ -112,6 +113,7 @@ class process_group {
   struct end {
     int status;
     double cpu_s;
+    std::int64_t memory_bytes;
   };
   /// Kills the group and reaps its first process. The group's number can't be reused before that
   /// process is reaped.
@@ -127,6 +129,7 @@ class process_group {
       return double(t.tv_sec) + 1e-6 * double(t.tv_usec);
     };
     seen.cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+    seen.memory_bytes = std::int64_t{used.ru_maxrss} << 10;
     return seen;
   }
 
@@ -182,23 +185,23 @@ class capped_pipe {
 
 using clock = std::chrono::steady_clock;
 
-/// Waits until the program has ended, has written too much or its time is over. Returns which of
-/// these; `exited` for any end of the program.
-code_end wait(const process_group& running, capped_pipe& output, capped_pipe& reported,
-              clock::time_point deadline) {
+/// Waits until the program has ended, has written too much or its time is over. Returns the limit,
+/// or none for any end of the program.
+code_limit wait(const process_group& running, capped_pipe& output, capped_pipe& errors,
+                capped_pipe& reported, clock::time_point deadline) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
-    if (left.count() <= 0) return code_end::timed_out;
+    if (left.count() <= 0) return code_limit::wall_time;
     pollfd on[] = {{running.handle(), POLLIN, 0},
                    {output.read_end(), POLLIN, 0},
+                   {errors.read_end(), POLLIN, 0},
                    {reported.read_end(), POLLIN, 0}};
     const auto wait_ms = std::min<std::int64_t>(left.count(), 60'000);
-    if (::poll(on, 3, static_cast<int>(wait_ms)) < 0 && errno != EINTR)
+    if (::poll(on, std::size(on), static_cast<int>(wait_ms)) < 0 && errno != EINTR)
       throw std::system_error(errno, std::generic_category(), "cannot wait for a program");
-    output.read();
-    reported.read();
-    if (output.full() || reported.full()) return code_end::flooded;
-    if (on[0].revents != 0) return code_end::exited;
+    for (auto* each : {&output, &errors, &reported}) each->read();
+    if (output.full() || errors.full() || reported.full()) return code_limit::output_bytes;
+    if (on[0].revents != 0) return code_limit::none;
   }
 }
 
@@ -212,7 +215,8 @@ std::int64_t processes_of(const limited_program& what) {
 }  // namespace
 
 code_result run_limited(const limited_program& what) {
-  capped_pipe output(what.limits.output_bytes), reported(what.limits.output_bytes);
+  const auto bytes = what.limits.output_bytes;
+  capped_pipe output(bytes), errors(bytes), reported(bytes);
   std::vector<const char*> arguments;
   for (const auto& word : what.command) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);
@@ -222,34 +226,37 @@ code_result run_limited(const limited_program& what) {
                 .program = what.program,
                 .input = what.input,
                 .output = output.write_end(),
+                .errors = errors.write_end(),
                 .reported = reported.write_end(),
                 .limits = what.limits,
                 .user = what.user ? what.user->number() : 0,
                 .processes = processes_of(what)};
-  const auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
-                                           std::chrono::duration<double>(what.limits.wall_s));
+  const auto began = clock::now();
+  const auto deadline = began + std::chrono::duration_cast<clock::duration>(
+                                    std::chrono::duration<double>(what.limits.wall_s));
 
   std::optional<parent_of_orphans> reaps;  // until the user's processes have ended
   if (what.user) reaps.emplace();
   process_group running(start_as_user(become_program, &is));
-  output.close_write_end();
-  reported.close_write_end();
+  for (auto* each : {&output, &errors, &reported}) each->close_write_end();
 
   code_result result;
-  result.status = wait(running, output, reported, deadline);
+  result.limit = wait(running, output, errors, reported, deadline);
   const auto end = running.reap();
   if (what.user) what.user->end_processes();
-  output.read();
-  reported.read();
-  result.truncated = output.full() || reported.full();
+  for (auto* each : {&output, &errors, &reported}) each->read();
+  result.truncated = output.full() || errors.full() || reported.full();
+  if (result.truncated && result.limit == code_limit::none) result.limit = code_limit::output_bytes;
   result.output = output.take();
+  result.errors = errors.take();
   result.reported = reported.take();
+  result.wall_s = std::chrono::duration<double>(clock::now() - began).count();
   result.cpu_s = end.cpu_s;
+  result.memory_bytes = end.memory_bytes;
   if (WIFEXITED(end.status)) result.exit_code = WEXITSTATUS(end.status);
-  if (WIFSIGNALED(end.status)) {
-    result.signal = WTERMSIG(end.status);
-    if (result.status == code_end::exited) result.status = code_end::signalled;
-  }
+  if (WIFSIGNALED(end.status)) result.signal = WTERMSIG(end.status);
+  if (result.limit == code_limit::none && is_end_of_cpu_time(result, what.limits))
+    result.limit = code_limit::cpu_time;
   return result;
 }
 

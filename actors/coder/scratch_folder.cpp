@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "actors/coder/program_user.hpp"
 #include "actors/coder/remove_folder.hpp"
+#include "actors/sandbox/program_user.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {

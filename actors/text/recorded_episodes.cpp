@@ -111,8 +111,7 @@ class episode_reader {
 
 class recorded_world final : public text_environment {
  public:
-  recorded_world(std::unique_ptr<text_environment> world,
-                 std::shared_ptr<episode_recording> recording)
+  recorded_world(std::unique_ptr<text_environment> world, std::shared_ptr<recording_file> recording)
       : world_(std::move(world)), recording_(std::move(recording)) {}
 
   task<text_step> reset(const text_reset& with) override {
@@ -149,7 +148,7 @@ class recorded_world final : public text_environment {
   }
 
   std::unique_ptr<text_environment> world_;
-  std::shared_ptr<episode_recording> recording_;
+  std::shared_ptr<recording_file> recording_;
   std::int64_t id_ = 0;
 };
 
@@ -247,41 +246,10 @@ class replayed_world final : public text_environment {
   std::size_t turn_ = 0;
 };
 
-append_file empty_file(const std::filesystem::path& path) {
-  std::error_code none;
-  if (std::filesystem::file_size(path, none) > 0 && !none)
-    throw std::invalid_argument(path.string() +
-                                ": expected no file or an empty one, since a recording is of one "
-                                "run, got a file with text");
-  return append_file(path);
-}
-
 }  // namespace
 
-episode_recording::episode_recording(const std::filesystem::path& path)
-    : file_(empty_file(path)), last_id_(0) {}
-
-// An episode takes more than a byte, so no id of the file is as large as its size.
-episode_recording::episode_recording(const std::filesystem::path& path, std::int64_t size)
-    : file_(append_file::reopen(path, size)), last_id_(size) {}
-
-std::int64_t episode_recording::next_id() {
-  const std::scoped_lock lock(mutex_);
-  return ++last_id_;
-}
-
-void episode_recording::append(std::string_view line) {
-  const std::scoped_lock lock(mutex_);
-  file_.append(line);
-}
-
-std::int64_t episode_recording::size() const {
-  const std::scoped_lock lock(mutex_);
-  return file_.size();
-}
-
 text_environment_maker recorded(text_environment_maker make,
-                                std::shared_ptr<episode_recording> recording) {
+                                std::shared_ptr<recording_file> recording) {
   return [make = std::move(make), recording = std::move(recording)] {
     return std::make_unique<recorded_world>(make(), recording);
   };

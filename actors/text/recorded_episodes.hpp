@@ -1,7 +1,7 @@
 #pragma once
 // Recordings of text worlds, which play the same episodes again without the worlds:
 //
-//   auto recording = std::make_shared<episode_recording>("episodes.jsonl");
+//   auto recording = std::make_shared<recording_file>("episodes.jsonl");
 //   spec.make = recorded(std::move(spec.make), recording);         // the first run
 //   spec.make = replayed(read_episodes("episodes.jsonl"));         // later runs
 //
@@ -14,43 +14,18 @@
 // A STEP has the members of text_step that are not their defaults. The last line here is of a world
 // that has failed.
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
 
-#include "actors/recorder/file_io.hpp"
+#include "actors/recorder/recording_file.hpp"
 #include "actors/text/text_environment.hpp"
 
 namespace troupe {
 
-/// A file that episodes are appended to. Any thread may use it.
-class episode_recording {
- public:
-  /// Creates the file. Throws std::system_error that names the path, and std::invalid_argument for
-  /// a file that is there and not empty, since a recording is of one run.
-  explicit episode_recording(const std::filesystem::path& path);
-  /// Continues a file after its first `size` bytes and removes the bytes that follow.
-  episode_recording(const std::filesystem::path& path, std::int64_t size);
-
-  /// Writes a line. Throws std::system_error; the file is then unchanged.
-  void append(std::string_view line);
-  /// Returns the id of another episode, which no episode of the file has.
-  std::int64_t next_id();
-  std::int64_t size() const;
-
- private:
-  mutable std::mutex mutex_;
-  append_file file_;
-  std::int64_t last_id_;
-};
-
 /// Returns the maker of worlds that play those of `make` and record each of their answers. One that
 /// can't be written is lost for the recording, which is logged; the episode itself goes on.
 text_environment_maker recorded(text_environment_maker make,
-                                std::shared_ptr<episode_recording> recording);
+                                std::shared_ptr<recording_file> recording);
 
 /// The episodes of a file. Any thread may use them.
 class recorded_episodes;

@@ -100,6 +100,12 @@ struct check_data_arguments {
 /// Lists every line of a dataset that can't be used. Returns 1 if there are some.
 int check_data(const check_data_arguments& arguments);
 
+struct check_sandbox_arguments {
+  bool json = false;  ///< Prints the result as one line of JSON.
+};
+/// Prints what sandboxes need and whether this machine has it. Returns 1 if it can't make them.
+int check_sandbox(const check_sandbox_arguments& arguments);
+
 struct pull_env_arguments {
   std::string name;  ///< An image, or NAME for NAME-env:latest.
   std::string tool;  ///< "docker", "podman" or the like. Empty means the first that is there.
@@ -117,6 +123,7 @@ struct further_actions {
   std::function<int(const models_arguments&)> models = nullptr;
   std::function<int(const check_data_arguments&)> check_data = nullptr;
   std::function<int(const pull_env_arguments&)> pull_env = nullptr;
+  std::function<int(const check_sandbox_arguments&)> check_sandbox = nullptr;
 };
 std::vector<program_command> further_commands(const further_actions& does);
 

@@ -209,6 +209,11 @@ void add_pull_env(CLI::App& options, pull_env_arguments& to) {
                      "The container tool. The default is docker or, if there is none, podman.");
 }
 
+/// `troupe check-sandbox`.
+void add_check_sandbox(CLI::App& options, check_sandbox_arguments& to) {
+  options.add_flag("--json", to.json, "Print the result as one line of JSON.");
+}
+
 }  // namespace
 
 program_words words_of_troupe() {
@@ -238,7 +243,11 @@ std::vector<program_command> further_commands(const further_actions& does) {
                                            add_check_data, does.check_data),
           command_of<pull_env_arguments>(
               "pull-env", "Fetch the image of an OpenEnv environment with docker or podman.",
-              add_pull_env, does.pull_env)};
+              add_pull_env, does.pull_env),
+          command_of<check_sandbox_arguments>(
+              "check-sandbox",
+              "Check whether this machine can put programs that a model writes into sandboxes.",
+              add_check_sandbox, does.check_sandbox)};
 }
 
 }  // namespace troupe::command

@@ -1,5 +1,6 @@
-// The program behind `troupe chat`, `troupe models` and `troupe check-data`. It links the libraries
-// that read language models, tokenise texts and read datasets.
+// The program behind `troupe chat`, `troupe models`, `troupe check-data` and `troupe
+// check-sandbox`. It links the libraries that read language models, tokenise texts and read
+// datasets.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,9 +12,11 @@ namespace {
 
 int run(int argc, char** argv) {
   using namespace troupe::command;
-  const auto read = read_command_line(
-      argc, argv, words_of_troupe(),
-      further_commands({.chat = chat, .models = models, .check_data = check_data}));
+  const auto read = read_command_line(argc, argv, words_of_troupe(),
+                                      further_commands({.chat = chat,
+                                                        .models = models,
+                                                        .check_data = check_data,
+                                                        .check_sandbox = check_sandbox}));
   if (const int* wrong = std::get_if<int>(&read)) return *wrong;
   const auto& line = std::get<command_line>(read);
   troupe::log::set_level(line.log_level);

@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
                                          .chat = by("language-model"),
                                          .models = by("language-model"),
                                          .check_data = by("language-model"),
-                                         .pull_env = pull_env});
+                                         .pull_env = pull_env,
+                                         .check_sandbox = by("language-model")});
   commands.insert(commands.end(), further.begin(), further.end());
   const auto read = read_command_line(argc, argv, words, commands);
   const int* wrong = std::get_if<int>(&read);

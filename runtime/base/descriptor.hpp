@@ -31,6 +31,8 @@ class descriptor {
 
   int number() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
+  /// Gives the descriptor to another owner.
+  int release() noexcept { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;

@@ -1,7 +1,9 @@
 #include "runtime/process/vfork.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +32,33 @@ struct failure {
     become(plan, exec_report(report));
     _exit(127);
   }
+  return pid;
+}
+
+/// The arguments of a child that begins namespaces.
+struct first_call {
+  void (*become)(const void*, exec_report);
+  const void* plan;
+  int report;
+
+  static int run(void* self) {
+    const auto& is = *static_cast<const first_call*>(self);
+    is.become(is.plan, exec_report(is.report));
+    return 127;
+  }
+};
+
+/// Like start(), with new namespaces, for which the child needs a stack of its own.
+pid_t start_in(int namespaces, first_call call) {
+  constexpr std::size_t stack_bytes = 256 << 10;
+  void* const stack = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return -1;
+  const pid_t pid = ::clone(first_call::run, static_cast<char*>(stack) + stack_bytes,
+                            CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces, &call);
+  const int error = errno;
+  ::munmap(stack, stack_bytes);
+  errno = error;
   return pid;
 }
 
@@ -64,14 +93,17 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan) {
+pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan,
+                  int namespaces) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   }
   const descriptor read_end(ends[0]);
   descriptor write_end(ends[1]);
-  const pid_t pid = start(become, plan, write_end.number());
+  const int report = write_end.number();
+  const pid_t pid =
+      namespaces ? start_in(namespaces, {become, plan, report}) : start(become, plan, report);
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot start a child");
   write_end = descriptor();
   failure what{};

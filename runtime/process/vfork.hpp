@@ -29,8 +29,10 @@ class exec_report {
 /// Gives every signal its default action and unblocks all signals.
 void reset_signals();
 
-/// Runs `become` in a child, which execs or reports a failure, and waits for that. Throws
-/// a std::system_error that says what the child could not do.
-pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan);
+/// Runs `become` in a child, which execs or reports a failure, and waits for that. `namespaces` are
+/// those that the child begins in place of this process's, as flags of clone(2) such as
+/// CLONE_NEWNS. Throws a std::system_error that says what the child could not do.
+pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan,
+                  int namespaces = 0);
 
 }  // namespace troupe::detail

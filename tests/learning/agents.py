@@ -7,6 +7,8 @@ Each cell is one command, which differs from the others by the task or the world
   tic_tac_toe  OpenSpiel's, against an opponent who plays at random, on such a server
   rock_paper   nine rounds of TextArena's rock, paper and scissors, against an opponent who plays rock six times in ten, on
                an OpenEnv server of the real packages
+  pennies      ten rounds of TextArena's matching pennies, against an opponent who plays heads seven times in ten, on such a
+               server
   secretary    TextArena's secretary problem with five values, on such a server
   gsm8k        skyrl-gym's environment of that name, on sums of four digits
   guess        examples/grpo_own_world: a number from 1 to 9 in three turns, of which best play finds 7 of 9
@@ -103,6 +105,12 @@ def rock_paper(made):
                       "trainer.warmup_updates=5", "trainer.lr=4e-4"])
 
 
+def pennies(made):
+    return textarena(made, "IteratedMatchingPennies-v0", 8725,
+                     ["warm_start.batches=200", "model.max_positions=1536", "-n", 40, "rollout.prompts=16", "world.turns=12",
+                      "trainer.warmup_updates=5", "trainer.lr=4e-4"])
+
+
 def secretary(made):
     return textarena(made, "Secretary-v0", 8722, ["warm_start.batches=800", "model.max_positions=1024", "-n", 50,
                                                   "rollout.prompts=32", "world.turns=5"])
@@ -118,15 +126,15 @@ def blackjack(made):
 
 
 def tic_tac_toe(made):
-    return openspiel(made, "tic_tac_toe", 8724, ["-n", 40])
+    return openspiel(made, "tic_tac_toe", 8724, ["-n", 40, "warm_start.batches=80"])
 
 
 def guess(made):
     return ["-n", 160, "trainer.lr=6e-4", "trainer.kl_coef=0.02", *EVALUATION]
 
 
-CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe, "rock_paper": rock_paper, "secretary": secretary,
-         "gsm8k": gsm8k, "guess": guess}
+CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe,
+         "rock_paper": rock_paper, "pennies": pennies, "secretary": secretary, "gsm8k": gsm8k, "guess": guess}
 WITH_BAR = ("rock_paper", "secretary", "gsm8k", "guess")
 
 

@@ -1,6 +1,6 @@
-"""A server made with the real OpenEnv package over the real TextArena: a game of one player, or rock, paper and
-scissors against an opponent who likes rock. Its messages are those of OpenEnv's own textarena environment; unlike that one it honours the
-seed, and leaves out what the player said itself.
+"""A server made with the real OpenEnv package over the real TextArena: a game of one player, or one of two players against
+an opponent of OPPONENTS. Its messages are those of OpenEnv's own textarena environment. Unlike that environment, it honours
+the seed, and it leaves out what the player said itself.
 
 python3 textarena_server.py --port 8000 [--game Secretary-v0] [--sessions 64]
 """
@@ -26,8 +26,13 @@ def often_rock(draw):
     return draw.choices(["[rock]", "[paper]", "[scissors]"], [6, 2, 2])[0]
 
 
+def often_heads(draw):
+    """An opponent who plays heads seven times in ten."""
+    return draw.choices(["[heads]", "[tails]"], [7, 3])[0]
+
+
 # The opponents in games of two.
-OPPONENTS = {"IteratedRockPaperScissors-v0": often_rock}
+OPPONENTS = {"IteratedRockPaperScissors-v0": often_rock, "IteratedMatchingPennies-v0": often_heads}
 
 
 class TextArenaMessage(BaseModel):

@@ -8,12 +8,21 @@
 #include <set>
 
 #include "actors/llm/tasks/named_rewards.hpp"
+#include "actors/sandbox/sandbox_options.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "algorithms/run/option_rules.hpp"
 
 namespace troupe {
 
 namespace {
+
+/// What rollout.answer_deadline_s must exceed code.wall_s by.
+constexpr double beside_a_run_s = 15;
+
+/// The least code.memory_mib for programs of so many processes.
+std::int64_t memory_needed_mib(const grpo_code_section& c) {
+  return (sandbox_memory_min(c.processes) + (1 << 20) - 1) >> 20;
+}
 
 /// The smallest last_user that gives each coder a pair of user numbers. A pair begins with an even
 /// number.
@@ -456,13 +465,12 @@ void describe(options_schema<grpo_task_section>& s) {
       .help("The arguments of the world, which its documentation names.");
   s.field("record", &grpo_task_section::record)
       .help(
-          "A file that all episodes in the world are appended to, in JSON Lines, for task.replay. "
-          "Empty means none.");
+          "A file that all episodes in the world, or all runs of code, are appended to, in JSON "
+          "Lines, for task.replay. Empty means none.");
   s.field("replay", &grpo_task_section::replay)
       .help(
-          "A file of task.record. The world answers as it did there, and is not asked itself. "
-          "Empty "
-          "means none.");
+          "A file of task.record. The world answers as it did there, and is not asked itself; code "
+          "has the results that it had there, and is not run. Empty means none.");
   s.field("reward", &grpo_task_section::reward)
       .also_known_as({"reward_funcs"})
       .items(0, reward_functions_max)
@@ -528,13 +536,15 @@ void describe(options_schema<grpo_code_section>& s) {
       .at_least(64)
       .at_most(1 << 20)
       .unit("MiB")
-      .help("The limit on a program's address space.");
+      .help(
+          "The memory of a program, of all its processes and files together. Without a sandbox it "
+          "is the address space of each process.");
   s.field("processes", &grpo_code_section::processes)
       .at_least(1)
       .at_most(4096)
       .help(
           "The number of processes and threads that a program may have at the same time, itself "
-          "included; each may use memory_mib. More than 1 requires a trainer that runs as root.");
+          "included. Without a sandbox, more than 1 requires a trainer that runs as root.");
   s.field("first_user", &grpo_code_section::first_user)
       .at_least(1000)
       .at_most(4'294'967'294)
@@ -863,6 +873,29 @@ void describe(options_schema<grpo_config>& s) {
                            last_user_needed(c.code));
       },
       [](const grpo_config& c) { return c.code.last_user >= last_user_needed(c.code); });
+  // A program needs some memory to start, beside that of its files; see sandbox_maker.
+  option_rule(
+      s, "code.memory_mib",
+      [](const grpo_config& c) {
+        return fmt::format("at least {}, as code.processes is {}", memory_needed_mib(c.code),
+                           c.code.processes);
+      },
+      [](const grpo_config& c) {
+        return c.allow_unsandboxed_code || c.code.memory_mib >= memory_needed_mib(c.code);
+      });
+  // An answer is judged only after its code has run.
+  option_rule(
+      s, "rollout.answer_deadline_s",
+      [](const grpo_config& c) {
+        return fmt::format(
+            "at least code.wall_s and {} more, {}, for the start of a program and for "
+            "judging it",
+            beside_a_run_s, c.code.wall_s + beside_a_run_s);
+      },
+      [](const grpo_config& c) {
+        return c.task.name != "code" ||
+               c.rollout.answer_deadline_s >= c.code.wall_s + beside_a_run_s;
+      });
   option_rule(
       s, "reward", [](const grpo_config&) { return rewards_expected; },
       [](const grpo_config& c) { return are_rewards(c.reward); });

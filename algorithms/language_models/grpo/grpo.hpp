@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/coder/coder.hpp"
+#include "actors/coder/code_runner.hpp"
 #include "actors/text/recorded_episodes.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
@@ -78,7 +78,7 @@ class grpo {
   python_dataset<llm::problem>::maker generated_problems(std::size_t which) const;
   std::string name_for(const char* service, std::size_t which) const;
   task<> serve_task(std::size_t which);
-  task<service<coder>> serve_coders(std::size_t which);
+  task<service<code_runner>> serve_coders(std::size_t which);
   task<> serve_worlds(std::size_t which);
   void begin_recordings(const checkpoint* from);
   bool any_played() const;
@@ -108,7 +108,7 @@ class grpo {
   service<grpo_trainer> trainer_;
   prompt_sources evaluation_prompts_, final_prompts_;  ///< One for each part.
   std::optional<sample_log> samples_;
-  std::vector<std::shared_ptr<episode_recording>> recordings_;  ///< One for each part; may be null.
+  std::vector<std::shared_ptr<recording_file>> recordings_;  ///< One for each part; may be null.
 };
 
 namespace detail {
@@ -116,7 +116,7 @@ namespace detail {
 /// `parts` are those of the completed configuration.
 run_settings settings_of(const grpo_config& config, const std::vector<grpo_part>& parts);
 /// The options of a run's coders.
-coder_options coders_of(const grpo_config& config);
+code_runner_options coders_of(const grpo_config& config);
 
 inline double seconds_between(time_point from, time_point to) {
   return std::chrono::duration<double>(to - from).count();

@@ -73,7 +73,7 @@ task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, 
   if (task.coders) {
     const auto function = judged.asked.function;
     auto call = call_function(code_in(written.text), function);
-    const auto ran = co_await task.coders.try_route<&coder::run>(std::move(call));
+    const auto ran = co_await task.coders.try_route<&code_runner::run>(std::move(call));
     if (!came(ran)) co_return judged_answer{std::move(written), "coder"};
     judged.tests_passed = passed_share(ran.value(), function);
   }

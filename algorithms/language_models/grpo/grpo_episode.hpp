@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/coder/coder.hpp"
+#include "actors/coder/code_runner.hpp"
 #include "actors/llm/generator/generator.hpp"
 #include "actors/metrics/training_metrics.hpp"
 #include "actors/python/python_reward.hpp"
@@ -29,9 +29,9 @@ using answer_judge = weighted_reward<llm::answered_problem>;
 struct task_roles {
   service<answer_judge> rewards = {};
   service<python_reward> python_rewards = {};  ///< Used beside `rewards`, or alone.
-  service<coder> coders = {};       ///< Runs answers on their tests before they are judged.
-  service<text_world> worlds = {};  ///< Plays with the model. Then the task has no rewards.
-  std::int64_t turns = 8;           ///< The number of turns after which an episode is truncated.
+  service<code_runner> coders = {};  ///< Runs answers on their tests before they are judged.
+  service<text_world> worlds = {};   ///< Plays with the model. Then the task has no rewards.
+  std::int64_t turns = 8;            ///< The number of turns after which an episode is truncated.
   grpo_outcomes_section outcomes = {};
   /// The turns that the model is shown; see grpo_world_section.
   std::optional<int> history = {};

@@ -13,6 +13,7 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "actors/openenv/server/local_world.hpp"
 #include "actors/openenv/text/served_world.hpp"
+#include "actors/sandbox/check_sandbox.hpp"
 #include "actors/text/recorded_episodes.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
@@ -308,21 +309,27 @@ namespace detail {
 namespace {
 
 void check_code(const grpo_config& config) {
-  if (!config.allow_unsandboxed_code)
-    throw config_error("/task/name",
-                       config.task.label() +
-                           " runs what the model writes as a process of its own, with limits of "
-                           "time and memory but without a sandbox: it can read and write files and "
-                           "reach the network; expected --allow-unsandboxed-code (in a program "
-                           "grpo_config::allow_unsandboxed_code) to allow that");
+  const bool runs_it = config.task.replay.empty();
+  if (runs_it && !config.allow_unsandboxed_code) {
+    try {
+      require_sandbox();
+    } catch (const sandbox_unavailable& e) {
+      throw config_error("/task/name",
+                         config.task.label() + " runs what the model writes, and " + e.what() +
+                             "; `troupe check-sandbox` says more. --allow-unsandboxed-code (in a "
+                             "program grpo_config::allow_unsandboxed_code) runs it without a "
+                             "sandbox: it can then read and write files and reach the network");
+    }
+  }
   if (config.model.path.empty())
     throw config_error("/model/path",
                        "expected a chat model's folder or GGUF file for the task code, got \"\": "
                        "the model of 22 letters can't write Python");
-  if (config.deterministic)
+  if (config.deterministic && runs_it)
     throw config_error("/deterministic",
                        "expected false for the task code, as its programs are other processes, "
-                       "which keep no virtual time");
+                       "which keep no virtual time; task.record=FILE keeps their results, which "
+                       "task.replay=FILE gives to a deterministic run");
 }
 
 void check_held_out(const grpo_config& config, std::int64_t held_out) {
@@ -392,7 +399,10 @@ void check_recording(const grpo_task& task, const grpo_config& config) {
   const auto refuse = [&](const char* expected) {
     throw config_error(option, fmt::format("expected {}, got \"{}\"", expected, file));
   };
-  if (!task.is_played()) refuse("\"\" for a task that is no world");
+  if (!task.is_played() && !runs_code({task, config}))
+    refuse("\"\" for a task that is no world and runs no code");
+  if (!task.is_played() && !record.empty() && config.allow_unsandboxed_code)
+    refuse("\"\" with --allow-unsandboxed-code, as only runs in sandboxes are recorded");
   if (!record.empty() && !replay.empty()) refuse("\"\" beside task.replay");
   if (config.mode != training_mode::sync)
     refuse("\"\" in async mode, in which other episodes are played each time");

@@ -126,8 +126,8 @@ void grpo::begin_recordings(const checkpoint* from) {
     const auto& path = parts_[i].config.task.record;
     auto& made = recordings_.emplace_back();
     if (path.empty()) continue;
-    made = from ? std::make_shared<episode_recording>(path, sizes.at(i))
-                : std::make_shared<episode_recording>(path);
+    made = from ? std::make_shared<recording_file>(path, sizes.at(i))
+                : std::make_shared<recording_file>(path);
   }
 }
 
@@ -295,16 +295,21 @@ python_dataset<llm::problem>::maker grpo::generated_problems(std::size_t which) 
   };
 }
 
-task<service<coder>> grpo::serve_coders(std::size_t which) {
+task<service<code_runner>> grpo::serve_coders(std::size_t which) {
+  auto running = detail::coders_of(parts_[which].config);
+  if (!recordings_.empty()) running.record = recordings_[which];
+  // Only what is not in a sandbox takes a thread for each program.
+  const bool blocks = running.allow_unsandboxed && running.replay.empty();
   serve_options coding{.name = name_for("coder", which),
-                       .replicas = static_cast<std::size_t>(config_.code.coders),
-                       .placement = placement::thread,
+                       .replicas = blocks ? static_cast<std::size_t>(config_.code.coders) : 1,
+                       .placement = blocks ? placement::thread : placement::shared,
                        .deadline = answer_deadline(config_),
-                       .idempotent = {endpoint<&coder::run>}};
-  log::warn(::geteuid() == 0 ? "the model's programs run without a sandbox, as users of their own"
-                             : "the model's programs run without a sandbox, as this user");
-  co_return co_await in.serve<coder>(std::move(coding), detail::coders_of(config_),
-                                     &in.sys.metrics());
+                       .idempotent = {endpoint<&code_runner::run>}};
+  if (blocks)
+    log::warn(::geteuid() == 0 ? "the model's programs run without a sandbox, as users of their own"
+                               : "the model's programs run without a sandbox, as this user");
+  co_return co_await in.serve<code_runner>(std::move(coding), std::move(running),
+                                           &in.sys.metrics());
 }
 
 /// Serves what judges the answers of a task, or plays its episodes.
@@ -379,15 +384,17 @@ task<> grpo::save(checkpoint& state) {
 
 namespace detail {
 
-coder_options coders_of(const grpo_config& config) {
+code_runner_options coders_of(const grpo_config& config) {
   const auto& c = config.code;
-  return {.allow_unsandboxed = config.allow_unsandboxed_code,
-          .limits = {.wall_s = c.wall_s,
-                     .cpu_s = static_cast<int>(std::ceil(c.wall_s)),
-                     .memory_bytes = std::int64_t{c.memory_mib} << 20,
-                     .processes = c.processes},
-          .first_user = static_cast<std::uint32_t>(c.first_user),
-          .last_user = static_cast<std::uint32_t>(c.last_user)};
+  return {.sandbox = {.limits = {.wall_s = c.wall_s,
+                                 .cpu_s = static_cast<int>(std::ceil(c.wall_s)),
+                                 .memory_bytes = std::int64_t{c.memory_mib} << 20,
+                                 .processes = c.processes},
+                      .parallel = c.coders,
+                      .first_user = static_cast<std::uint32_t>(c.first_user),
+                      .last_user = static_cast<std::uint32_t>(c.last_user)},
+          .allow_unsandboxed = config.allow_unsandboxed_code,
+          .replay = config.task.replay};
 }
 
 namespace {

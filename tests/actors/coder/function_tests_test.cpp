@@ -1,5 +1,7 @@
 #include "actors/coder/function_tests.hpp"
 
+#include "actors/coder/coder.hpp"
+
 #include "tests/test.hpp"
 
 namespace troupe {

@@ -1,4 +1,4 @@
-#include "actors/coder/program_user.hpp"
+#include "actors/sandbox/program_user.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>

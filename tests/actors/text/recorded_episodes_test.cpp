@@ -62,7 +62,7 @@ task<> play_and_replay(system&) {
       two{.seed = 7, .item = R"({"a": 1})", .episode = 1};
   std::vector<script> told;
   {
-    const auto recording = std::make_shared<episode_recording>(path);
+    const auto recording = std::make_shared<recording_file>(path);
     const auto world = recorded([=] { return std::make_unique<unsteady>(count); }, recording)();
     told.push_back(co_await play(*world, one, {"go", "hm", "end"}));
     told.push_back(co_await play(*world, two, {"go", "hm", "end"}));
@@ -100,15 +100,15 @@ TEST_CASE("recorded episodes: a recording is of one run, and goes on where a che
   const auto path = folder.path / "episodes.jsonl";
   std::int64_t size = 0;
   {
-    episode_recording first(path);
+    recording_file first(path);
     first.append("{\"id\": 1, \"seed\": 1, \"item\": {}, \"episode\": 0, \"step\": {}}\n");
     size = first.size();
     first.append("{\"lost\": 1}\n");
   }
-  CHECK_THROWS_WITH(episode_recording(path), Contains("expected no file or an empty one"));
-  CHECK(episode_recording(path, size).size() == size);
+  CHECK_THROWS_WITH(recording_file(path), Contains("expected no file or an empty one"));
+  CHECK(recording_file(path, size).size() == size);
   CHECK_NOTHROW(read_episodes(path));
-  episode_recording more(path, size);
+  recording_file more(path, size);
   const auto id = more.next_id();
   CHECK(id > size);
   CHECK(more.next_id() > id);

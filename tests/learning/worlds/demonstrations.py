@@ -1,8 +1,7 @@
-"""Scripted demonstrations for small language models: demonstrations.py KIND COUNT [FILE]
+"""Scripted demonstrations for small language models: demonstrations.py GAME COUNT [FILE]
 
-Each line is an example of SFT. In a game a script plays, badly; the seeds are those from 0, and runs draw theirs
-from 31 bits. Sums are right answers to other numbers
-than those of the files of the runs (`write_sums`).
+Each line is an example of SFT, an episode of a game that a script plays badly. The seeds of the episodes count from 0. Runs
+draw theirs from 31 bits.
 """
 import json
 import pathlib
@@ -25,7 +24,12 @@ def gesture(draw, heard, said):
     return draw.choices(["rock", "paper", "scissors"], [9, 4, 7])[0]
 
 
-GAMES = {"IteratedRockPaperScissors-v0": gesture, "Secretary-v0": accept}
+def coin(draw, heard, said):
+    """By chance, heads less often than tails. The opponent of textarena_server.py likes heads."""
+    return draw.choices(["heads", "tails"], [4, 6])[0]
+
+
+GAMES = {"IteratedRockPaperScissors-v0": gesture, "IteratedMatchingPennies-v0": coin, "Secretary-v0": accept}
 
 
 def play(environment, action, seed):

@@ -127,12 +127,13 @@ TEST_CASE("grpo: coders have the limits and the users of the configuration") {
       .wall_s = 1.5, .memory_mib = 64, .processes = 7, .first_user = 2000, .last_user = 3000};
   const auto made = detail::coders_of(config);
   CHECK(!made.allow_unsandboxed);
-  CHECK(made.limits.wall_s == 1.5);
-  CHECK(made.limits.cpu_s == 2);
-  CHECK(made.limits.memory_bytes == 64 << 20);
-  CHECK(made.limits.processes == 7);
-  CHECK(made.first_user == 2000);
-  CHECK(made.last_user == 3000);
+  CHECK(made.sandbox.limits.wall_s == 1.5);
+  CHECK(made.sandbox.limits.cpu_s == 2);
+  CHECK(made.sandbox.limits.memory_bytes == 64 << 20);
+  CHECK(made.sandbox.limits.processes == 7);
+  CHECK(made.sandbox.parallel == 2);
+  CHECK(made.sandbox.first_user == 2000);
+  CHECK(made.sandbox.last_user == 3000);
   config.allow_unsandboxed_code = true;
   CHECK(detail::coders_of(config).allow_unsandboxed);
 }
@@ -162,9 +163,16 @@ TEST_CASE("grpo: code that a chat model writes is run on its tests") {
 TEST_CASE("grpo: code is refused where it may not be run, or can't be written") {
   auto config = code_run("nowhere");
   config.allow_unsandboxed_code = false;
-  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("without a sandbox") &&
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);  // where bubblewrap is not
+  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("this machine can't make a sandbox") &&
                                                 Catch::Contains("--allow-unsandboxed-code"));
+  ::setenv("PATH", path.c_str(), 1);
   config.allow_unsandboxed_code = true;
+  config.rollout.answer_deadline_s = config.code.wall_s + 1;
+  CHECK_THROWS_WITH(algorithm_with(config),
+                    Catch::Contains("at least code.wall_s and 15 more, 75"));
+  config.rollout.answer_deadline_s = 14'400;
   config.deterministic = true;
   CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("/deterministic: expected false"));
   config.deterministic = false;

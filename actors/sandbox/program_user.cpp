@@ -1,4 +1,4 @@
-#include "actors/coder/program_user.hpp"
+#include "actors/sandbox/program_user.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -225,12 +225,13 @@ parent_of_orphans::~parent_of_orphans() {
 
 void become_user(const exec_report& report, uid_t user) { change_user(report, user, user); }
 
-pid_t start_as_user(void (*become)(const void* plan, exec_report report), const void* plan) {
+pid_t start_as_user(void (*become)(const void* plan, exec_report report), const void* plan,
+                    int namespaces) {
   static const int before = prctl(PR_GET_DUMPABLE);  // the value before the first child
   struct set_back {
     ~set_back() { prctl(PR_SET_DUMPABLE, before); }
   } const at_the_end;
-  return detail::start_child(become, plan);
+  return detail::start_child(become, plan, namespaces);
 }
 
 }  // namespace troupe

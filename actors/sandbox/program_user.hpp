@@ -1,5 +1,6 @@
 #pragma once
-// Internal to coder/: the user that a coder's programs run as if this process is root's.
+// Internal to sandbox/ and coder/: the user that programs which are not trusted run as if this
+// process is root's.
 
 #include <sys/types.h>
 
@@ -62,6 +63,7 @@ void become_user(const detail::exec_report& report, uid_t user);
 /// Runs `become` like detail::start_child(). The kernel forbids debuggers and core files for a
 /// process whose user changes. A child shares that state with this process until exec, so it is
 /// restored afterwards.
-pid_t start_as_user(void (*become)(const void* plan, detail::exec_report report), const void* plan);
+pid_t start_as_user(void (*become)(const void* plan, detail::exec_report report), const void* plan,
+                    int namespaces = 0);
 
 }  // namespace troupe

@@ -1,0 +1,401 @@
+#include "actors/sandbox/sandbox.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/write.hpp>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "actors/sandbox/program_user.hpp"
+#include "actors/sandbox/run_files.hpp"
+#include "actors/sandbox/sandbox_start.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/net/io_thread.hpp"
+#include "runtime/process/pidfd.hpp"
+
+namespace troupe {
+
+namespace {
+
+using detail::descriptor;
+using clock = std::chrono::steady_clock;
+
+constexpr auto to_end_within = std::chrono::seconds(10);
+
+struct pipe_ends {
+  pipe_ends() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    read = descriptor(ends[0]);
+    write = descriptor(ends[1]);
+  }
+  descriptor read, write;
+};
+
+/// A file in memory that this process writes and a sandbox reads.
+struct shared_text {
+  explicit shared_text(const char* name)
+      : ours(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), "make a file in memory"),
+        theirs(reopened(ours)) {}
+
+  /// Opens a file once more, for reading from its start.
+  static descriptor reopened(const descriptor& file) {
+    const auto path = "/proc/self/fd/" + std::to_string(file.number());
+    return descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a file in memory");
+  }
+
+  /// Writes the text, once. Nobody can change it afterwards.
+  void write(const std::string& text) {
+    for (std::size_t done = 0; done < text.size();) {
+      const auto bytes =
+          ::pwrite(ours.number(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+      if (bytes < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "cannot write a file in memory");
+      if (bytes > 0) done += static_cast<std::size_t>(bytes);
+    }
+    ::fcntl(ours.number(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    ours = descriptor();
+  }
+
+  descriptor ours, theirs;
+};
+
+double seconds_of(const timeval& t) { return double(t.tv_sec) + 1e-6 * double(t.tv_usec); }
+
+}  // namespace
+
+/// Text that is read from a pipe up to a limit.
+struct sandbox::stream {
+  stream(boost::asio::io_context& io, std::int64_t limit)
+      : from(io), bytes_max(static_cast<std::size_t>(limit)) {}
+
+  void open(descriptor end) {
+    from.assign(end.release());
+    from.non_blocking(true);
+  }
+  bool full() const { return text.size() > bytes_max; }
+  /// Takes what there is. At the end, or if there is more than the limit, the pipe is closed.
+  void drain() {
+    std::array<char, 8192> block;
+    boost::system::error_code error;
+    while (from.is_open() && !full()) {
+      const auto bytes = from.read_some(boost::asio::buffer(block), error);
+      text.append(block.data(), bytes);
+      if (error == boost::asio::error::would_block) return;
+      if (error) from.close(error);
+    }
+    if (full()) from.close(error);
+  }
+  std::string take() {
+    if (full()) text.resize(bytes_max);
+    return std::exchange(text, {});
+  }
+
+  boost::asio::posix::stream_descriptor from;
+  std::size_t bytes_max;
+  std::string text = {};
+};
+
+struct sandbox::parts {
+  parts(detail::io_thread& on, const sandbox_maker& by)
+      : thread(on),
+        maker(by),
+        output(on.context(), by.options_.limits.output_bytes),
+        errors(on.context(), by.options_.limits.output_bytes),
+        reported(on.context(), by.options_.limits.output_bytes),
+        limit(on.context(), 4096),
+        status(on.context(), 4096),
+        end(on.context()),
+        first_end(on.context()),
+        go(on.context()) {}
+  // A sandbox that has not ended by itself, because its thread has ended.
+  ~parts() {
+    if (pid == 0) return;
+    ::kill(pid, SIGKILL);
+    if (first_end.is_open()) ::pidfd_send_signal(first_end.native_handle(), SIGKILL, nullptr, 0);
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  const code_limits& limits() const { return maker.options_.limits; }
+
+  detail::io_thread& thread;
+  const sandbox_maker& maker;
+  stream output, errors, reported, limit, status;
+  pid_t pid = 0;  ///< bwrap's, outside of the sandbox; 0 once it is reaped
+  boost::asio::posix::stream_descriptor end;        ///< readable once bwrap has ended
+  boost::asio::posix::stream_descriptor first_end;  ///< the same of the first process inside
+  bool is_reaped = false, first_has_ended = false;
+  shared_text program{"troupe-program"}, input{"troupe-input"};
+  boost::asio::posix::stream_descriptor go;  ///< the pipe whose byte lets the run begin
+  std::string request = {};                  ///< a cell on its way into the pipe
+  descriptor folder;                         ///< the run's /tmp
+  detail::io_thread::deadline wall, last;
+  clock::time_point began = {};
+  std::vector<std::string> results = {};
+  told tell = {};
+  code_limit killed_for = code_limit::none;
+  bool killed = false;
+  int wait_status = 0;
+  rusage used = {};
+};
+
+sandbox::sandbox(std::unique_ptr<parts> p) : parts_(std::move(p)) {}
+sandbox::~sandbox() = default;
+
+std::shared_ptr<sandbox> sandbox::start(detail::io_thread& thread, const sandbox_maker& maker,
+                                        const std::vector<std::string>& own_command) {
+  const bool has_program = own_command.empty();
+  std::shared_ptr<sandbox> made(new sandbox(std::make_unique<parts>(thread, maker)));
+  auto& p = *made->parts_;
+  pipe_ends output, errors, reported, limit, status, go;
+  const auto filter = shared_text::reopened(maker.filter_);
+  p.pid =
+      start_sandbox({.words = &maker.words_,
+                     .command = has_program ? &maker.own_command_ : &own_command,
+                     .descriptors = {p.input.theirs.number(), output.write.number(),
+                                     errors.write.number(), reported.write.number(),
+                                     go.read.number(), has_program ? p.program.theirs.number() : -1,
+                                     has_program ? limit.write.number() : -1, filter.number(),
+                                     status.write.number()},
+                     .space_options = maker.space_options_.c_str(),
+                     .uid_map = maker.uid_map_.c_str(),
+                     .gid_map = maker.gid_map_.c_str(),
+                     .user = maker.user_ ? maker.user_->number() : 0});
+  for (auto* each : {&p.program, &p.input}) each->theirs = descriptor();
+  p.go.assign(go.write.release());
+  p.go.non_blocking(true);
+  p.end.assign(descriptor(::pidfd_open(p.pid, 0), "open a sandbox's process").release());
+  const auto space = "/proc/" + std::to_string(p.pid) + "/root" + sandbox_numbers::space + "/tmp";
+  p.folder = descriptor(::open(space.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  p.status.open(std::move(status.read));
+  p.output.open(std::move(output.read));
+  p.errors.open(std::move(errors.read));
+  p.reported.open(std::move(reported.read));
+  p.limit.open(std::move(limit.read));
+  for (auto* each : {&p.status, &p.output, &p.errors, &p.reported, &p.limit}) made->read(*each);
+  p.end.async_wait(p.end.wait_read, [self = made](boost::system::error_code error) {
+    if (error) return;
+    self->reap();
+  });
+  return made;
+}
+
+/// Reads until nobody can write any more. More than the limit ends the run.
+void sandbox::read(stream& from) {
+  from.from.async_wait(from.from.wait_read,
+                       [self = shared_from_this(), &from](boost::system::error_code error) {
+                         if (error) return;
+                         from.drain();
+                         if (from.full()) self->end_for(code_limit::output_bytes);
+                         if (&from == &self->parts_->status) self->note_first();
+                         if (&from == &self->parts_->limit) self->note_cell();
+                         if (from.from.is_open()) return self->read(from);
+                         self->tell_end();
+                       });
+}
+
+/// Takes hold of the sandbox's first process, of which bwrap tells. The kernel kills all others
+/// with it, and it has ended only when they have.
+void sandbox::note_first() {
+  auto& p = *parts_;
+  if (p.first_end.is_open() || p.is_reaped) return;
+  const auto line = p.status.text.substr(0, p.status.text.find('\n'));
+  const auto told = nlohmann::json::parse(line, nullptr, false);
+  if (!told.is_object() || !told.contains("child-pid")) return;
+  descriptor handle(::pidfd_open(told["child-pid"].get<pid_t>(), 0));
+  if (!handle) return;  // It has ended, and bwrap is about to.
+  p.first_end.assign(handle.release());
+  p.first_end.async_wait(p.first_end.wait_read,
+                         [self = shared_from_this()](boost::system::error_code error) {
+                           if (error) return;
+                           self->parts_->first_has_ended = true;
+                           self->tell_end();
+                         });
+  if (p.killed) kill();
+}
+
+void sandbox::run(sandbox_input input, told tell) {
+  auto& p = *parts_;
+  try {
+    if (!p.folder)
+      throw std::runtime_error("sandbox: it has ended before its run: " + p.errors.text);
+    for (const auto& name : input.results) check_file_name(name);
+    put_files(p.folder, input.files, p.maker.user_ ? p.maker.user_->number() : 0);
+    p.program.write(input.program);
+    p.input.write(input.input);
+  } catch (...) {
+    kill();
+    throw;
+  }
+  begin(std::move(input.results), std::move(tell));
+  boost::system::error_code ended;
+  p.go.write_some(boost::asio::buffer("g", 1), ended);
+  p.go.close(ended);
+  if (p.is_reaped) tell_end();
+}
+
+void sandbox::run_cell(sandbox_input input, told tell) {
+  auto& p = *parts_;
+  if (p.is_reaped || !p.folder)
+    throw std::runtime_error("sandbox: a notebook has ended: " + p.errors.text);
+  for (const auto& name : input.results) check_file_name(name);
+  put_files(p.folder, input.files, p.maker.user_ ? p.maker.user_->number() : 0);
+  // Cells do not use these files, which are sealed so that a program can't keep anything in them.
+  for (auto* each : {&p.program, &p.input})
+    if (each->ours) each->write("");
+  const auto text = nlohmann::json{{"program", input.program}, {"input", input.input}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  begin(std::move(input.results), std::move(tell));
+  p.request = std::to_string(text.size()) + '\n' + text;
+  boost::asio::async_write(p.go, boost::asio::buffer(p.request),
+                           [self = shared_from_this()](boost::system::error_code, std::size_t) {});
+}
+
+/// Ends a cell, of whose end the notebook tells. What it wrote before is in the pipes.
+void sandbox::note_cell() {
+  auto& p = *parts_;
+  const auto line_end = p.limit.text.find('\n');
+  if (line_end == std::string::npos || !p.tell || p.killed) return;
+  const auto told = nlohmann::json::parse(p.limit.take().substr(0, line_end), nullptr, false);
+  p.wall.leave();
+  for (auto* each : {&p.output, &p.errors, &p.reported}) each->drain();
+  code_result got;
+  got.wall_s = std::chrono::duration<double>(clock::now() - p.began).count();
+  // The program itself could have written the line, so nothing in it is sure to have its type.
+  const auto number = [&](const char* name) {
+    const auto at = told.is_object() ? told.find(name) : told.end();
+    return told.is_object() && at != told.end() && at->is_number() ? at->get<double>() : 0.0;
+  };
+  got.exit_code = static_cast<int>(std::clamp(number("exit_code"), 0.0, 255.0));
+  got.cpu_s = number("cpu_s");
+  got.memory_bytes = static_cast<std::int64_t>(std::clamp(number("memory_bytes"), 0.0, 1e15));
+  if (told.is_object() && told.contains("limit") && told["limit"].is_string())
+    got.limit = limit_named(told["limit"].get<std::string>());
+  finish(got);
+  std::exchange(p.tell, {})(std::move(got));
+}
+
+bool sandbox::has_ended() const { return parts_->is_reaped || parts_->killed; }
+
+/// Starts the clock of a run.
+void sandbox::begin(std::vector<std::string> results, told tell) {
+  auto& p = *parts_;
+  p.results = std::move(results);
+  p.tell = std::move(tell);
+  p.began = clock::now();
+  p.wall.passed = [self = weak_from_this()] {
+    if (const auto still = self.lock()) still->end_for(code_limit::wall_time);
+  };
+  p.thread.watch(p.wall, p.began + std::chrono::duration_cast<clock::duration>(
+                                       std::chrono::duration<double>(p.limits().wall_s)));
+}
+
+void sandbox::end_for(code_limit limit) {
+  auto& p = *parts_;
+  if (p.killed || p.is_reaped) return;
+  p.killed_for = limit;
+  kill();
+}
+
+void sandbox::kill() {
+  auto& p = *parts_;
+  if (p.is_reaped) return;
+  p.killed = true;
+  // bwrap tells how its child ended and reaps it, so it is left alive unless it has not begun.
+  if (p.first_end.is_open()) ::pidfd_send_signal(p.first_end.native_handle(), SIGKILL, nullptr, 0);
+  p.last.passed = [self = weak_from_this()] {
+    const auto still = self.lock();
+    if (still && !still->parts_->is_reaped) ::kill(still->parts_->pid, SIGKILL);
+  };
+  p.thread.watch(p.last, clock::now() + to_end_within);
+}
+
+void sandbox::reap() {
+  auto& p = *parts_;
+  while (::wait4(p.pid, &p.wait_status, 0, &p.used) < 0 && errno == EINTR) {
+  }
+  p.pid = 0;
+  p.is_reaped = true;
+  p.wall.leave();
+  p.last.leave();
+  tell_end();
+}
+
+/// Tells the result, once bwrap and all that it had started have ended, and all is read.
+void sandbox::tell_end() {
+  auto& p = *parts_;
+  if (!p.is_reaped || (p.first_end.is_open() && !p.first_has_ended)) return;
+  for (const auto* each : {&p.output, &p.errors, &p.reported, &p.limit, &p.status})
+    if (each->from.is_open()) return;
+  if (!p.tell) {
+    if (const auto told = std::exchange(ended_early, {})) told(p.errors.text);
+    return;
+  }
+  const auto tell = std::exchange(p.tell, {});
+  try {
+    tell(result());
+  } catch (...) {
+    tell(std::current_exception());
+  }
+  p.folder = descriptor();
+}
+
+code_result sandbox::result() {
+  auto& p = *parts_;
+  code_result got;
+  const auto ended = p.status.text.find("exit-code");
+  if (ended == std::string::npos && !p.killed)
+    throw std::runtime_error("sandbox: it could not be made: " + p.errors.text);
+  const int code =
+      WIFEXITED(p.wait_status) ? WEXITSTATUS(p.wait_status) : 128 + WTERMSIG(p.wait_status);
+  constexpr int last_signal = 64;
+  // bwrap's exit code is that of the program, or 128 and the signal that ended the program.
+  if (code > 128 && code <= 128 + last_signal)
+    got.signal = code - 128;
+  else
+    got.exit_code = code;
+  got.wall_s = std::chrono::duration<double>(clock::now() - p.began).count();
+  got.cpu_s = seconds_of(p.used.ru_utime) + seconds_of(p.used.ru_stime);
+  got.memory_bytes = std::int64_t{p.used.ru_maxrss} << 10;
+  got.limit = p.killed_for;
+  if (got.limit == code_limit::none && is_end_of_cpu_time(got, p.limits()))
+    got.limit = code_limit::cpu_time;
+  if (got.limit == code_limit::none) got.limit = limit_named(p.limit.text);
+  finish(got);
+  return got;
+}
+
+/// Adds what a run has written, and the limits that it shows.
+void sandbox::finish(code_result& got) {
+  auto& p = *parts_;
+  const auto found = [&](code_limit limit, bool is_hit) {
+    if (got.limit == code_limit::none && is_hit) got.limit = limit;
+  };
+  got.truncated = p.output.full() || p.errors.full() || p.reported.full();
+  bool cut = false;
+  got.files = take_files(p.folder, p.results, p.limits().output_bytes, cut);
+  struct statfs space{};
+  const bool is_seen = ::fstatfs(p.folder.number(), &space) == 0;
+  found(code_limit::files, is_seen && space.f_ffree == 0);
+  found(code_limit::written_bytes, is_seen && space.f_bfree == 0);
+  found(code_limit::output_bytes, got.truncated || cut);
+  got.output = p.output.take();
+  got.errors = p.errors.take();
+  got.reported = p.reported.take();
+}
+
+}  // namespace troupe

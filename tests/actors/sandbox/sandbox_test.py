@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Runs test_sandbox, test_sandboxed_grpo and the escapes, as this user and, under root, as an ordinary one:
+sandbox_test.py BUILD_DIR
+
+Where this machine can't make sandboxes, all of these are skipped, with the reason. Closes with
+`N passed, N failed, N skipped`.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ORDINARY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed", re.MULTILINE)
+
+
+def missing(build, as_user):
+    """What this machine lacks; None if it can make sandboxes."""
+    told = subprocess.run([*as_user, build / "deploy/troupe/troupe", "check-sandbox", "--json"], capture_output=True, text=True)
+    if told.returncode == 0:
+        return None
+    unmet = [check for check in json.loads(told.stdout)["checks"] if check["needed"] and not check["met"]]
+    return f"{unmet[0]['what']}: {unmet[0]['found']}"
+
+
+def cases_of(suite):
+    """The number of test cases."""
+    names = subprocess.run([suite, "--list-test-names-only"], capture_output=True, text=True)
+    return len(names.stdout.splitlines())
+
+
+def run_suite(suite, as_user):
+    """(passed, failed) of a Catch2 executable."""
+    done = subprocess.run([*as_user, suite, "-r", "compact"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    count = cases_of(suite)
+    found = re.search(r"Failed (?:(\d+)|all|both) test case", done.stdout)
+    failed = 0 if done.returncode == 0 else int(found[1]) if found and found[1] else count
+    if failed:
+        print(done.stdout)
+    return count - failed, failed
+
+
+def run_escapes(program, as_user):
+    done = subprocess.run([*as_user, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    closing = CLOSING.search(done.stdout)
+    if done.returncode != 0:
+        print(done.stdout)
+    return (int(closing[1]), int(closing[2])) if closing else (0, 1)
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    suites = [build / "tests/actors/sandbox/test_sandbox", build / "tests/actors/sandbox/test_sandboxed_grpo"]
+    escapes = build / "tests/escapes/escapes"
+    attempts = len(list((pathlib.Path(__file__).parents[2] / "escapes/attempts").glob("*.py")))
+    passed = failed = skipped = 0
+    for as_user in ([], ORDINARY) if os.geteuid() == 0 else ([],):
+        why = missing(build, as_user)
+        if why:
+            print(f"skipped{' as an ordinary user' if as_user else ''}: {why}")
+            skipped += sum(map(cases_of, suites)) + attempts
+            continue
+        for good, bad in [*(run_suite(suite, as_user) for suite in suites), run_escapes(escapes, as_user)]:
+            passed, failed = passed + good, failed + bad
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
