@@ -14,6 +14,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -120,7 +121,9 @@ struct sandbox::parts {
         status(on.context(), 4096),
         end(on.context()),
         first_end(on.context()),
-        go(on.context()) {}
+        go(on.context()),
+        wall(on.context()),
+        last(on.context()) {}
   // A sandbox that has not ended by itself, because its thread has ended.
   ~parts() {
     if (pid == 0) return;
@@ -143,7 +146,7 @@ struct sandbox::parts {
   boost::asio::posix::stream_descriptor go;  ///< the pipe whose byte lets the run begin
   std::string request = {};                  ///< a cell on its way into the pipe
   descriptor folder;                         ///< the run's /tmp
-  detail::io_thread::deadline wall, last;
+  boost::asio::steady_timer wall, last;
   clock::time_point began = {};
   std::vector<std::string> results = {};
   told tell = {};
@@ -271,7 +274,7 @@ void sandbox::note_cell() {
   const auto line_end = p.limit.text.find('\n');
   if (line_end == std::string::npos || !p.tell || p.killed) return;
   const auto told = nlohmann::json::parse(p.limit.take().substr(0, line_end), nullptr, false);
-  p.wall.leave();
+  p.wall.cancel();
   for (auto* each : {&p.output, &p.errors, &p.reported}) each->drain();
   code_result got;
   got.wall_s = std::chrono::duration<double>(clock::now() - p.began).count();
@@ -297,11 +300,15 @@ void sandbox::begin(std::vector<std::string> results, told tell) {
   p.results = std::move(results);
   p.tell = std::move(tell);
   p.began = clock::now();
-  p.wall.passed = [self = weak_from_this()] {
-    if (const auto still = self.lock()) still->end_for(code_limit::wall_time);
-  };
-  p.thread.watch(p.wall, p.began + std::chrono::duration_cast<clock::duration>(
-                                       std::chrono::duration<double>(p.limits().wall_s)));
+  p.wall.expires_after(std::chrono::duration_cast<clock::duration>(
+      std::chrono::duration<double>(p.limits().wall_s)));
+  p.wall.async_wait([self = weak_from_this()](boost::system::error_code error) {
+    const auto still = self.lock();
+    if (error || !still) return;
+    // This may be the timer of a cell that has just ended.
+    const auto& of = *still->parts_;
+    if (of.tell && clock::now() >= of.wall.expiry()) still->end_for(code_limit::wall_time);
+  });
 }
 
 void sandbox::end_for(code_limit limit) {
@@ -317,11 +324,11 @@ void sandbox::kill() {
   p.killed = true;
   // bwrap tells how its child ended and reaps it, so it is left alive unless it has not begun.
   if (p.first_end.is_open()) ::pidfd_send_signal(p.first_end.native_handle(), SIGKILL, nullptr, 0);
-  p.last.passed = [self = weak_from_this()] {
+  p.last.expires_after(to_end_within);
+  p.last.async_wait([self = weak_from_this()](boost::system::error_code error) {
     const auto still = self.lock();
-    if (still && !still->parts_->is_reaped) ::kill(still->parts_->pid, SIGKILL);
-  };
-  p.thread.watch(p.last, clock::now() + to_end_within);
+    if (!error && still && !still->parts_->is_reaped) ::kill(still->parts_->pid, SIGKILL);
+  });
 }
 
 void sandbox::reap() {
@@ -330,8 +337,8 @@ void sandbox::reap() {
   }
   p.pid = 0;
   p.is_reaped = true;
-  p.wall.leave();
-  p.last.leave();
+  p.wall.cancel();
+  p.last.cancel();
   tell_end();
 }
 

@@ -1,6 +1,7 @@
 #include "actors/sandbox/sandboxed_notebook.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <future>
 #include <map>
@@ -55,8 +56,11 @@ class notebook_table {
     if (open_.size() >= most)
       throw std::runtime_error("sandbox: expected at most " + std::to_string(most) +
                                " open notebooks, got one more");
-    auto& made = open_[++last_];
-    made.in = sandbox::start(*thread_, maker_);
+    auto started = sandbox::start(*thread_, maker_);
+    auto& made = open_
+                     .emplace(++last_, one{std::move(started), false,
+                                           boost::asio::steady_timer(thread_->context())})
+                     .first->second;
     watch(last_, made);
     return last_;
   }
@@ -66,7 +70,7 @@ class notebook_table {
     if (std::exchange(in.is_busy, true))
       throw std::invalid_argument("sandbox: expected one cell at a time of notebook " +
                                   std::to_string(cell.notebook) + ", got a second");
-    in.idle.leave();
+    in.idle.cancel();
     auto& code = cell.code;
     in.in->run_cell({std::move(code.program), std::move(code.input), std::move(code.files),
                      std::move(code.results)},
@@ -100,7 +104,7 @@ class notebook_table {
   struct one {
     std::shared_ptr<sandbox> in;
     bool is_busy = false;
-    detail::io_thread::deadline idle = {};
+    boost::asio::steady_timer idle;
   };
 
   one& found(std::int64_t number) {
@@ -113,9 +117,11 @@ class notebook_table {
   }
 
   void watch(std::int64_t number, one& which) {
-    // The deadline is a part of what it closes, so that is closed after it has passed.
-    which.idle.passed = [this, number] { close_later(number); };
-    thread_->watch(which.idle, std::chrono::steady_clock::now() + idle_);
+    which.idle.expires_after(idle_);
+    which.idle.async_wait([this, number](boost::system::error_code error) {
+      const auto at = open_.find(number);
+      if (!error && at != open_.end() && !at->second.is_busy) close(number);
+    });
   }
 
   const sandbox_maker maker_;
