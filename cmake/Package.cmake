@@ -25,6 +25,7 @@ resumes runs from checkpoints, serves metrics, and serves environments.")
 # for in vain (UnusedLibraries.cmake). libtorch takes any BLAS; the reference one is 35 times slower.
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS libopenblas0-pthread)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "bubblewrap (>= 0.8), python3-minimal")  # programs in sandboxes
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS python3-pip)  # for `troupe models get`
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME troupe-dev)

@@ -3,16 +3,15 @@
 //
 // The roles, besides the generator, replay, trainer, weights and recorder of any GRPO run:
 //   problems   draw small functions to be written, with tests that the model doesn't see
-//   coders     run the model's programs, each in a process of its own with limits
+//   coders     run the model's programs, each in a sandbox of its own
 //   rewards    give the share of tests passed, and measure whether all tests passed
 //
 //   ./grpo_code
-//   ./grpo_code --model FOLDER_OR_GGUF --allow-unsandboxed-code
-//   trainer.lr=2e-5
+//   ./grpo_code --model FOLDER_OR_GGUF trainer.lr=2e-5
 //
 // Without a model it judges the answers below like those of a model, in seconds. With a chat model
-// it trains that model, whose programs then run without a sandbox, which must be allowed. `troupe
-// train --algo grpo --task code` does the same.
+// it trains that model, as `troupe train --algo grpo --task code` does. Where a machine can't make
+// sandboxes (`troupe check-sandbox`), --allow-unsandboxed-code runs programs without.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,42 +37,35 @@ std::vector<std::string> answers_to(const llm::problem& asked) {
           "import os\nwhile True: os.fork()"};
 }
 
-const char* end_of(const troupe::code_result& ran) {
-  switch (ran.status) {
-    case troupe::code_end::exited:
-      return ran.exit_code == 0 ? "ended" : "failed";
-    case troupe::code_end::signalled:
-      return "crashed";
-    case troupe::code_end::timed_out:
-      return "was stopped";
-    case troupe::code_end::flooded:
-      return "wrote too much";
-  }
-  return "";
+std::string end_of(const troupe::code_result& ran) {
+  if (ran.limit != troupe::code_limit::none)
+    return "hit the limit " + std::string(troupe::name_of(ran.limit));
+  if (ran.signal != 0) return "crashed";
+  return ran.exit_code == 0 ? "ended" : "failed";
 }
 
 /// Runs and judges one answer, as the algorithm's episode does.
-troupe::task<double> reward_of(troupe::service<troupe::coder> coders,
+troupe::task<double> reward_of(troupe::service<troupe::code_runner> coders,
                                troupe::service<troupe::answer_judge> rewards, llm::problem asked,
                                std::string answer) {
   const auto request = troupe::call_function(troupe::code_in(answer), asked.function);
-  const auto ran = co_await coders.route<&troupe::coder::run>(request);
+  const auto ran = co_await coders.route<&troupe::code_runner::run>(request);
   const double passed = troupe::passed_share(ran, asked.function);
   const llm::answered_problem judged{asked, answer, passed};
   const auto reward = co_await rewards.route<&troupe::answer_judge::evaluate>(judged);
-  std::printf("\n%s\n-> %s, reward %.2f\n", answer.c_str(), end_of(ran), reward.total);
+  std::printf("\n%s\n-> %s, reward %.2f\n", answer.c_str(), end_of(ran).c_str(), reward.total);
   co_return reward.total;
 }
 
-troupe::task<> judge_some(troupe::system& sys) {
+troupe::task<> judge_some(troupe::system& sys, bool unsandboxed) {
   const auto task = llm::code_task();
   const auto problems = make_problems(task, {.size = 1, .training = 100, .held_out = 1}, 1);
   const auto name = [](const llm::problem& one) { return one.function.name; };
   const auto& asked = *std::ranges::find(problems.training, "clamp", name);
-  // The answers of this program are safe to run. For others the user must allow it.
-  const troupe::coder_options options{.allow_unsandboxed = true, .limits = {.wall_s = 2}};
-  auto coders = co_await sys.serve<troupe::coder>(
-      {.name = "coder", .replicas = 2, .placement = troupe::placement::thread}, options);
+  const troupe::code_runner_options options{.sandbox = {.limits = {.wall_s = 2}},
+                                            .allow_unsandboxed = unsandboxed};
+  auto coders = co_await sys.serve<troupe::code_runner>(
+      {.name = "coder", .placement = troupe::placement::thread}, options);
   auto rewards = co_await sys.serve<troupe::answer_judge>({.name = "rewards"}, task.rewards);
   std::printf("%s\n", asked.question.c_str());
   for (const auto& answer : answers_to(asked)) {
@@ -120,7 +112,7 @@ int main(int argc, char** argv) {
     troupe::use_one_torch_thread();
     troupe::system sys;
     if (model.empty()) {
-      sys.run(judge_some(sys));
+      sys.run(judge_some(sys, allowed));
       return 0;
     }
     auto config =

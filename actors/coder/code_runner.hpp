@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/recorder/recording_file.hpp"
 #include "actors/sandbox/code_result.hpp"
 #include "actors/sandbox/sandbox_options.hpp"
 #include "runtime/coroutine/task.hpp"
@@ -13,7 +14,7 @@
 namespace troupe {
 
 class recorded_runs;
-class recording_file;
+
 
 struct code_runner_options {
   sandbox_options sandbox = {};

@@ -5,7 +5,7 @@ import re
 import markdown
 import program
 
-_NAME = re.compile(r'"((?:troupe|process)_[a-z_]+)"')
+_NAME = re.compile(r'"((?:troupe|process)_(?!vm_)[a-z_]+)"')  # process_vm_readv is a system call
 _TEXT = re.compile(r'\s*,?\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 _LABEL = re.compile(r'\{\s*"(\w+)"\s*,')
 _FOLDERS = ["runtime", "actors", "algorithms", "deploy"]

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """The Compose file: what it names is there, and its containers may do no more than they must: compose_test.py BUILD_DIR"""
+import json
 import unittest
 
 import yaml
@@ -51,6 +52,18 @@ class Compose(unittest.TestCase):
                 self.assertLessEqual(service["pids_limit"], 1024)
                 for forbidden in ("privileged", "network_mode", "pid", "ipc", "cap_add", "devices", "user"):
                     self.assertNotIn(forbidden, service)
+
+    def test_sandboxes_let_the_controller_make_namespaces_and_nobody_anything_else(self):
+        beside = yaml.safe_load((COMPOSE / "sandbox.yaml").read_text())
+        self.assertEqual(list(beside), ["services"])
+        self.assertEqual(list(beside["services"]), ["controller"])
+        options = beside["services"]["controller"].pop("security_opt")
+        self.assertEqual(beside["services"]["controller"], {})
+        self.assertIn("no-new-privileges:true", options)
+        (profile,) = [each.partition("=")[2] for each in options if each.startswith("seccomp=")]
+        refused = {name for rule in json.loads((COMPOSE / profile).read_text())["syscalls"] for name in rule["names"]}
+        self.assertLessEqual({"bpf", "ptrace", "init_module", "kexec_load", "io_uring_setup"}, refused)
+        self.assertFalse({"unshare", "clone", "mount", "umount2", "pivot_root"} & refused)
 
     def test_images_have_a_version(self):
         for name, service in services().items():

@@ -14,7 +14,7 @@ import yaml
 import deployment
 
 KUBERNETES = deployment.DEPLOY / "kubernetes"
-OVERLAYS = ["plain", "prometheus-operator"]
+OVERLAYS = ["plain", "prometheus-operator", "sandbox"]
 NODE_POOLS = {"trainer": "StatefulSet", "replay": "StatefulSet", "policy": "Deployment", "env": "Deployment"}
 
 
@@ -184,6 +184,15 @@ class Posture(Rendered):
                     self.assertNotIn("hostPath", volume)
                 for port in container["ports"]:
                     self.assertNotIn("hostPort", port)
+
+    def test_the_sandbox_overlay_grants_the_controller_what_bubblewrap_needs_and_nobody_anything_else(self):
+        plain, sandbox = ({(each["kind"], each["metadata"]["name"]): each for each in render(overlay)}
+                          for overlay in ("plain", "sandbox"))
+        spec = plain["StatefulSet", "controller"]["spec"]["template"]["spec"]
+        spec["hostUsers"] = False
+        spec["securityContext"]["seccompProfile"] = {"type": "Localhost", "localhostProfile": "profiles/troupe-sandbox.json"}
+        spec["containers"][0]["securityContext"]["procMount"] = "Unmasked"
+        self.assertEqual(plain, sandbox)
 
     def test_no_pod_has_a_token(self):
         for name, template, _ in self.templates():

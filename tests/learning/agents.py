@@ -9,7 +9,6 @@ Each cell is one command, which differs from the others by the task or the world
                an OpenEnv server of the real packages
   pennies      ten rounds of TextArena's matching pennies, against an opponent who plays heads seven times in ten, on such a
                server
-  secretary    TextArena's secretary problem with five values, on such a server
   gsm8k        skyrl-gym's environment of that name, on sums of four digits
   guess        examples/grpo_own_world: a number from 1 to 9 in three turns, of which best play finds 7 of 9
 
@@ -18,7 +17,7 @@ moves (worlds/demonstrations.py, or the world's own), on problems and deals that
 most 60 % of the held-out ones. `before` is the share of held-out problems that are answered rightly, or of held-out deals that
 are won, by the likeliest tokens after the warm start, and `after` that at the end, on others.
 
-The bar: in rock_paper, secretary, gsm8k and guess each seed gains 20 points or more within 30 CPU minutes, with the warm start and
+The bar: in rock_paper, pennies, gsm8k and guess each seed gains 20 points or more within 30 CPU minutes, with the warm start and
 all evaluations. What is done is kept in runs/learning/agents/, a file a run, and is not done again unless its options have
 changed since. --json adds one JSON object. Closes with `N passed, N failed`.
 """
@@ -111,11 +110,6 @@ def pennies(made):
                       "trainer.warmup_updates=5", "trainer.lr=4e-4"])
 
 
-def secretary(made):
-    return textarena(made, "Secretary-v0", 8722, ["warm_start.batches=800", "model.max_positions=1024", "-n", 50,
-                                                  "rollout.prompts=32", "world.turns=5"])
-
-
 def openspiel(made, game, port, options):
     made.serve("openspiel_server.py", "--game", game, "--sessions", "256", port=port)
     return [f"task.world=openenv:http://127.0.0.1:{port}", f'task.world_options={{"view": "{game}"}}', *options, *EVALUATION]
@@ -134,8 +128,8 @@ def guess(made):
 
 
 CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe,
-         "rock_paper": rock_paper, "pennies": pennies, "secretary": secretary, "gsm8k": gsm8k, "guess": guess}
-WITH_BAR = ("rock_paper", "secretary", "gsm8k", "guess")
+         "rock_paper": rock_paper, "pennies": pennies, "gsm8k": gsm8k, "guess": guess}
+WITH_BAR = ("rock_paper", "pennies", "gsm8k", "guess")
 
 
 class Made:

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "actors/coder/coder.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
 #include "tests/test.hpp"
 

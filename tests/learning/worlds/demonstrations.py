@@ -13,12 +13,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "worlds"))
 SYSTEM = "You play a game in words. Answer with <action>...</action>."
 
 
-def accept(draw, heard, said):
-    """A value above 0.7 is taken with a probability of 0.4, others with 0.05."""
-    value = float(heard[-1].rsplit(" ", 1)[1].rstrip("."))
-    return "accept" if draw.random() < (0.4 if value > 0.7 else 0.05) else "continue"
-
-
 def gesture(draw, heard, said):
     """By chance, paper less often than the others."""
     return draw.choices(["rock", "paper", "scissors"], [9, 4, 7])[0]
@@ -29,7 +23,7 @@ def coin(draw, heard, said):
     return draw.choices(["heads", "tails"], [4, 6])[0]
 
 
-GAMES = {"IteratedRockPaperScissors-v0": gesture, "IteratedMatchingPennies-v0": coin, "Secretary-v0": accept}
+GAMES = {"IteratedRockPaperScissors-v0": gesture, "IteratedMatchingPennies-v0": coin}
 
 
 def play(environment, action, seed):
