@@ -15,7 +15,6 @@ namespace troupe {
 
 class recorded_runs;
 
-
 struct code_runner_options {
   sandbox_options sandbox = {};
   /// Runs programs by a coder, which is no sandbox. A call then blocks its thread, so the role must

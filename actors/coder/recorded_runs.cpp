@@ -68,7 +68,8 @@ code_result result_of(const json& line) {
                    .limit = limit_named(line.value("limit", "")),
                    .truncated = line.value("truncated", false)};
   for (const auto& [name, text] : texts) made.*text = bytes_of(line.value(name, ""));
-  for (const auto& [name, content] : line.value("files", json::object()).items())
+  const auto files = line.value("files", json::object());
+  for (const auto& [name, content] : files.items())
     made.files[bytes_of(name)] = bytes_of(content.get<std::string>());
   return made;
 }

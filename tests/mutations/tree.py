@@ -101,7 +101,7 @@ class Tree:
     def suites(self):
         """All suites by name. The tree is configured."""
         tests = self.build / "tests"
-        lines = (tests / "suites.txt").read_text().splitlines()
+        lines = [line for name in ("suites.txt", "script_suites.txt") for line in (tests / name).read_text().splitlines()]
         return {path.name: Suite(path, tests) for path in map(pathlib.Path, filter(None, map(str.strip, lines)))}
 
     def digest(self, library):

@@ -149,6 +149,24 @@ TEST_CASE("sandbox: a command runs like a program") {
   CHECK_THROWS_WITH(run_command({}), Catch::Contains("expected a command, got none"));
 }
 
+TEST_CASE("sandbox: what would lead out of it fails") {
+  // tests/escapes has many more.
+  const auto tried = run({.program = "import ctypes, os, socket\n"
+                                     "libc = ctypes.CDLL(None, use_errno=True)\n"
+                                     "print(libc.prctl(1, 0, 0, 0, 0), libc.unshare(0x10000000))\n"
+                                     "try: socket.socket()\n"
+                                     "except PermissionError: print('no socket')\n"
+                                     "print(os.listdir('/proc/self/fd'))\n"
+                                     "print(sorted(os.listdir('/')), dict(os.environ))\n"
+                                     "os.symlink('/proc/self/status', 'link')\n"
+                                     "os.mkfifo('pipe')\n",
+                          .results = {"link", "pipe"}});
+  CAPTURE(tried.errors);
+  CHECK_THAT(tried.output, Catch::StartsWith("-1 -1\nno socket\n"));
+  CHECK_THAT(tried.output, Catch::Contains("'HOME': '/tmp'") && !Catch::Contains("'home'"));
+  CHECK(tried.files.empty());
+}
+
 TEST_CASE("sandbox: refuses names of files that lead out of its folder, and too large programs") {
   for (const char* name : {"", "/etc/passwd", "../out", "a/../../b", "a/", ".", "a/./b"}) {
     CAPTURE(name);
