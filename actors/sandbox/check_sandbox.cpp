@@ -117,6 +117,15 @@ sandbox_check user() {
                            : "this user, in a user namespace"};
 }
 
+sandbox_check control_group_check() {
+  std::string found;
+  const bool is_met = control_groups::find(found).has_value();
+  return {"control groups", is_met, false,
+          (is_met ? "limit the memory of all processes of a run together, below "
+                  : "none, so that processes have equal parts of the memory: ") +
+              found};
+}
+
 }  // namespace
 
 std::vector<sandbox_check> check_sandbox() {
@@ -127,6 +136,7 @@ std::vector<sandbox_check> check_sandbox() {
     if (!checks.back().is_met) return checks;
   }
   checks.push_back(user());
+  checks.push_back(control_group_check());
   return checks;
 }
 

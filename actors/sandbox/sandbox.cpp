@@ -137,6 +137,7 @@ struct sandbox::parts {
 
   detail::io_thread& thread;
   const sandbox_maker& maker;
+  std::optional<control_group> group;  ///< ends after all processes
   stream output, errors, reported, limit, status;
   pid_t pid = 0;  ///< bwrap's, outside of the sandbox; 0 once it is reaped
   boost::asio::posix::stream_descriptor end;        ///< readable once bwrap has ended
@@ -164,6 +165,7 @@ std::shared_ptr<sandbox> sandbox::start(detail::io_thread& thread, const sandbox
   const bool has_program = own_command.empty();
   std::shared_ptr<sandbox> made(new sandbox(std::make_unique<parts>(thread, maker)));
   auto& p = *made->parts_;
+  if (maker.groups_) p.group.emplace(maker.groups_->make(maker.options_.limits));
   pipe_ends output, errors, reported, limit, status, go;
   const auto filter = shared_text::reopened(maker.filter_);
   p.pid =
@@ -177,6 +179,7 @@ std::shared_ptr<sandbox> sandbox::start(detail::io_thread& thread, const sandbox
                      .space_options = maker.space_options_.c_str(),
                      .uid_map = maker.uid_map_.c_str(),
                      .gid_map = maker.gid_map_.c_str(),
+                     .group = p.group ? p.group->members() : -1,
                      .user = maker.user_ ? maker.user_->number() : 0});
   for (auto* each : {&p.program, &p.input}) each->theirs = descriptor();
   p.go.assign(go.write.release());
@@ -379,6 +382,11 @@ code_result sandbox::result() {
   got.cpu_s = seconds_of(p.used.ru_utime) + seconds_of(p.used.ru_stime);
   got.memory_bytes = std::int64_t{p.used.ru_maxrss} << 10;
   got.limit = p.killed_for;
+  if (p.group) {
+    const auto used = p.group->end();
+    if (used.memory_bytes > 0) got.memory_bytes = used.memory_bytes;
+    if (got.limit == code_limit::none) got.limit = used.limit;
+  }
   if (got.limit == code_limit::none && is_end_of_cpu_time(got, p.limits()))
     got.limit = code_limit::cpu_time;
   if (got.limit == code_limit::none) got.limit = limit_named(p.limit.text);

@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/sandbox/code_result.hpp"
+#include "actors/sandbox/control_group.hpp"
 #include "actors/sandbox/sandbox_options.hpp"
 #include "runtime/base/descriptor.hpp"
 #include "runtime/base/outcome.hpp"
@@ -38,6 +40,7 @@ class sandbox_maker {
   std::string space_options_;  // those of the mount that holds a run's files
   std::string uid_map_, gid_map_;
   detail::descriptor filter_;
+  std::optional<control_groups> groups_;  // none where they are not delegated to this process
 };
 
 /// The number of runs at the same time.

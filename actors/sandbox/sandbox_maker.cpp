@@ -23,7 +23,10 @@ namespace {
 constexpr std::int64_t process_bytes_min = std::int64_t{64} << 20;
 constexpr const char* user_inside = "65534";
 
-std::int64_t address_space(const code_limits& l) {
+/// The address space of each process. A control group limits the memory of all of them, and a
+/// process may then have it all.
+std::int64_t address_space(const code_limits& l, bool in_a_group = false) {
+  if (in_a_group) return l.memory_bytes;
   return (l.memory_bytes - l.written_bytes) / l.processes;
 }
 
@@ -57,12 +60,12 @@ std::int64_t at_most_ours(__rlimit_resource which, std::int64_t wanted) {
 
 /// The command that gives a program its limits. RLIMIT_NPROC counts the processes of the sandbox's
 /// own user namespace.
-std::vector<std::string> limit_words(const code_limits& l) {
+std::vector<std::string> limit_words(const code_limits& l, bool in_a_group) {
   const auto word = [](const char* name, __rlimit_resource which, std::int64_t wanted) {
     return fmt::format("--{}={}", name, at_most_ours(which, wanted));
   };
   return {"/usr/bin/prlimit",
-          word("as", RLIMIT_AS, address_space(l)),
+          word("as", RLIMIT_AS, address_space(l, in_a_group)),
           word("cpu", RLIMIT_CPU, l.cpu_s),
           word("nproc", RLIMIT_NPROC, l.processes),
           word("nofile", RLIMIT_NOFILE, l.open_files),
@@ -147,7 +150,9 @@ sandbox_maker::sandbox_maker(sandbox_options options, std::vector<std::string> c
     user_ = std::make_unique<program_user>(options_.first_user, options_.last_user);
   words_ = bubblewrap_words(program, options_, own_command_.empty());
   words_.push_back("--");
-  const auto limits = limit_words(options_.limits);
+  std::string ignored;
+  groups_ = control_groups::find(ignored);
+  const auto limits = limit_words(options_.limits, groups_.has_value());
   words_.insert(words_.end(), limits.begin(), limits.end());
   const auto user = user_ ? user_->number() : ::geteuid();
   const auto group = user_ ? user_->number() : ::getegid();

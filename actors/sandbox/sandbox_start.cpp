@@ -51,6 +51,8 @@ void mount_space(const exec_report& report, const plan& is) {
 void become_sandbox(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
   report.need(::setsid(), "begin a session");
+  if (is.what.group >= 0)
+    report.need(static_cast<int>(::write(is.what.group, "0", 1)), "enter its control group");
   report.move_from(numbers_above);
   std::array<int, sandbox_numbers::count> copies;
   for (std::size_t i = 0; i < copies.size(); ++i) {

@@ -19,6 +19,7 @@ struct sandbox_process {
   std::array<int, sandbox_numbers::count> descriptors;
   const char* space_options;      ///< those of the mount that holds the run's files
   const char *uid_map, *gid_map;  ///< those of a user namespace; unused if `user` is not 0
+  int group;                      ///< where it becomes a member of its control group; -1 for none
   uid_t user;                     ///< the user to become, if this process is root's, else 0
 };
 
