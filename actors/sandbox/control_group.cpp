@@ -100,11 +100,13 @@ bool is_delegated(const path& folder) {
 }  // namespace
 
 control_group::control_group(path folder, const code_limits& limits) : folder_(std::move(folder)) {
+  ::rmdir(folder_.c_str());  // that of an earlier process with the same number, which was killed
   if (::mkdir(folder_.c_str(), 0755) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot make " + folder_.string());
   try {
     need_write(folder_ / "memory.max", std::to_string(limits.memory_bytes));
     write_to(folder_ / "memory.swap.max", "0");  // there may be no swap
+    write_to(folder_ / "memory.oom.group", "1");
     need_write(folder_ / "pids.max", std::to_string(limits.processes + processes_of_bwrap));
     const auto file = folder_ / "cgroup.procs";
     members_ =
@@ -166,6 +168,8 @@ std::optional<control_groups> control_groups::find(std::string& why) {
     int error = write_to(mine / "cgroup.procs", "0");
     if (!error) error = write_to(own / "cgroup.subtree_control", "+memory +pids");
     if (error) {
+      write_to(own / "cgroup.procs", "0");
+      ::rmdir(mine.c_str());
       why = own.string() + ": " + std::generic_category().message(error);
       return std::nullopt;
     }

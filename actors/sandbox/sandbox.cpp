@@ -33,8 +33,6 @@ namespace {
 using detail::descriptor;
 using clock = std::chrono::steady_clock;
 
-constexpr auto to_end_within = std::chrono::seconds(10);
-
 struct pipe_ends {
   pipe_ends() {
     int ends[2];
@@ -120,15 +118,12 @@ struct sandbox::parts {
         limit(on.context(), 4096),
         status(on.context(), 4096),
         end(on.context()),
-        first_end(on.context()),
         go(on.context()),
-        wall(on.context()),
-        last(on.context()) {}
+        wall(on.context()) {}
   // A sandbox that has not ended by itself, because its thread has ended.
   ~parts() {
     if (pid == 0) return;
     ::kill(pid, SIGKILL);
-    if (first_end.is_open()) ::pidfd_send_signal(first_end.native_handle(), SIGKILL, nullptr, 0);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
@@ -139,15 +134,16 @@ struct sandbox::parts {
   const sandbox_maker& maker;
   std::optional<control_group> group;  ///< ends after all processes
   stream output, errors, reported, limit, status;
-  pid_t pid = 0;  ///< bwrap's, outside of the sandbox; 0 once it is reaped
-  boost::asio::posix::stream_descriptor end;        ///< readable once bwrap has ended
-  boost::asio::posix::stream_descriptor first_end;  ///< the same of the first process inside
-  bool is_reaped = false, first_has_ended = false;
+  /// bwrap's, 0 once it is reaped. It is the first process of a namespace, so that the kernel kills
+  /// all others with it, and it has ended only when they have.
+  pid_t pid = 0;
+  boost::asio::posix::stream_descriptor end;  ///< readable once bwrap has ended
+  bool is_reaped = false;
   shared_text program{"troupe-program"}, input{"troupe-input"};
   boost::asio::posix::stream_descriptor go;  ///< the pipe whose byte lets the run begin
-  std::string request = {};                  ///< a cell on its way into the pipe
+  bool is_writing = false;                   ///< true while a cell is on its way into the pipe
   descriptor folder;                         ///< the run's /tmp
-  boost::asio::steady_timer wall, last;
+  boost::asio::steady_timer wall;
   clock::time_point began = {};
   std::vector<std::string> results = {};
   told tell = {};
@@ -207,31 +203,10 @@ void sandbox::read(stream& from) {
                          if (error) return;
                          from.drain();
                          if (from.full()) self->end_for(code_limit::output_bytes);
-                         if (&from == &self->parts_->status) self->note_first();
                          if (&from == &self->parts_->limit) self->note_cell();
                          if (from.from.is_open()) return self->read(from);
                          self->tell_end();
                        });
-}
-
-/// Takes hold of the sandbox's first process, of which bwrap tells. The kernel kills all others
-/// with it, and it has ended only when they have.
-void sandbox::note_first() {
-  auto& p = *parts_;
-  if (p.first_end.is_open() || p.is_reaped) return;
-  const auto line = p.status.text.substr(0, p.status.text.find('\n'));
-  const auto told = nlohmann::json::parse(line, nullptr, false);
-  if (!told.is_object() || !told.contains("child-pid")) return;
-  descriptor handle(::pidfd_open(told["child-pid"].get<pid_t>(), 0));
-  if (!handle) return;  // It has ended, and bwrap is about to.
-  p.first_end.assign(handle.release());
-  p.first_end.async_wait(p.first_end.wait_read,
-                         [self = shared_from_this()](boost::system::error_code error) {
-                           if (error) return;
-                           self->parts_->first_has_ended = true;
-                           self->tell_end();
-                         });
-  if (p.killed) kill();
 }
 
 void sandbox::run(sandbox_input input, told tell) {
@@ -256,7 +231,7 @@ void sandbox::run(sandbox_input input, told tell) {
 
 void sandbox::run_cell(sandbox_input input, told tell) {
   auto& p = *parts_;
-  if (p.is_reaped || !p.folder)
+  if (has_ended() || !p.folder)
     throw std::runtime_error("sandbox: a notebook has ended: " + p.errors.text);
   for (const auto& name : input.results) check_file_name(name);
   put_files(p.folder, input.files, p.maker.user_ ? p.maker.user_->number() : 0);
@@ -266,19 +241,32 @@ void sandbox::run_cell(sandbox_input input, told tell) {
   const auto text = nlohmann::json{{"program", input.program}, {"input", input.input}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
   begin(std::move(input.results), std::move(tell));
-  p.request = std::to_string(text.size()) + '\n' + text;
-  boost::asio::async_write(p.go, boost::asio::buffer(p.request),
-                           [self = shared_from_this()](boost::system::error_code, std::size_t) {});
+  const auto request = std::make_shared<std::string>(std::to_string(text.size()) + '\n' + text);
+  p.is_writing = true;
+  boost::asio::async_write(
+      p.go, boost::asio::buffer(*request),
+      [self = shared_from_this(), request](boost::system::error_code, std::size_t) {
+        self->parts_->is_writing = false;
+      });
 }
 
-/// Ends a cell, of whose end the notebook tells. What it wrote before is in the pipes.
+/// Ends a cell, of whose end the notebook tells. What it wrote before is in the pipes. A program
+/// that tells of more ends than there are cells, or of one before its cell has arrived, ends the
+/// notebook.
 void sandbox::note_cell() {
   auto& p = *parts_;
+  // Without cells a program has the pipe for itself; see one_program.
+  if (!p.go.is_open() || p.killed || p.limit.text.empty()) return;
   const auto line_end = p.limit.text.find('\n');
-  if (line_end == std::string::npos || !p.tell || p.killed) return;
-  const auto told = nlohmann::json::parse(p.limit.take().substr(0, line_end), nullptr, false);
+  if (!p.tell || (p.is_writing && line_end != std::string::npos)) return kill();
+  if (line_end == std::string::npos) return;
+  const auto text = p.limit.take();
+  for (auto* each : {&p.output, &p.errors, &p.reported}) {
+    each->drain();
+    if (each->full()) return end_for(code_limit::output_bytes);
+  }
   p.wall.cancel();
-  for (auto* each : {&p.output, &p.errors, &p.reported}) each->drain();
+  const auto told = nlohmann::json::parse(text.substr(0, line_end), nullptr, false);
   code_result got;
   got.wall_s = std::chrono::duration<double>(clock::now() - p.began).count();
   // The program itself could have written the line, so nothing in it is sure to have its type.
@@ -292,6 +280,7 @@ void sandbox::note_cell() {
   if (told.is_object() && told.contains("limit") && told["limit"].is_string())
     got.limit = limit_named(told["limit"].get<std::string>());
   finish(got);
+  if (line_end + 1 < text.size()) kill();
   std::exchange(p.tell, {})(std::move(got));
 }
 
@@ -323,15 +312,8 @@ void sandbox::end_for(code_limit limit) {
 
 void sandbox::kill() {
   auto& p = *parts_;
-  if (p.is_reaped) return;
-  p.killed = true;
-  // bwrap tells how its child ended and reaps it, so it is left alive unless it has not begun.
-  if (p.first_end.is_open()) ::pidfd_send_signal(p.first_end.native_handle(), SIGKILL, nullptr, 0);
-  p.last.expires_after(to_end_within);
-  p.last.async_wait([self = weak_from_this()](boost::system::error_code error) {
-    const auto still = self.lock();
-    if (!error && still && !still->parts_->is_reaped) ::kill(still->parts_->pid, SIGKILL);
-  });
+  if (std::exchange(p.killed, true) || p.is_reaped) return;
+  ::pidfd_send_signal(p.end.native_handle(), SIGKILL, nullptr, 0);
 }
 
 void sandbox::reap() {
@@ -341,14 +323,13 @@ void sandbox::reap() {
   p.pid = 0;
   p.is_reaped = true;
   p.wall.cancel();
-  p.last.cancel();
   tell_end();
 }
 
 /// Tells the result, once bwrap and all that it had started have ended, and all is read.
 void sandbox::tell_end() {
   auto& p = *parts_;
-  if (!p.is_reaped || (p.first_end.is_open() && !p.first_has_ended)) return;
+  if (!p.is_reaped) return;
   for (const auto* each : {&p.output, &p.errors, &p.reported, &p.limit, &p.status})
     if (each->from.is_open()) return;
   if (!p.tell) {
@@ -356,19 +337,22 @@ void sandbox::tell_end() {
     return;
   }
   const auto tell = std::exchange(p.tell, {});
+  outcome<code_result> got(std::exception_ptr{});
   try {
-    tell(result());
+    got = result();
   } catch (...) {
-    tell(std::current_exception());
+    got = std::current_exception();
   }
   p.folder = descriptor();
+  tell(std::move(got));
 }
 
 code_result sandbox::result() {
   auto& p = *parts_;
   code_result got;
-  const auto ended = p.status.text.find("exit-code");
-  if (ended == std::string::npos && !p.killed)
+  const auto used = p.group ? p.group->end() : control_group::usage();
+  const bool has_ended = p.status.text.find("exit-code") != std::string::npos;
+  if (!has_ended && !p.killed && used.limit == code_limit::none)
     throw std::runtime_error("sandbox: it could not be made: " + p.errors.text);
   const int code =
       WIFEXITED(p.wait_status) ? WEXITSTATUS(p.wait_status) : 128 + WTERMSIG(p.wait_status);
@@ -381,12 +365,8 @@ code_result sandbox::result() {
   got.wall_s = std::chrono::duration<double>(clock::now() - p.began).count();
   got.cpu_s = seconds_of(p.used.ru_utime) + seconds_of(p.used.ru_stime);
   got.memory_bytes = std::int64_t{p.used.ru_maxrss} << 10;
-  got.limit = p.killed_for;
-  if (p.group) {
-    const auto used = p.group->end();
-    if (used.memory_bytes > 0) got.memory_bytes = used.memory_bytes;
-    if (got.limit == code_limit::none) got.limit = used.limit;
-  }
+  if (used.memory_bytes > 0) got.memory_bytes = used.memory_bytes;
+  got.limit = p.killed_for == code_limit::none ? used.limit : p.killed_for;
   if (got.limit == code_limit::none && is_end_of_cpu_time(got, p.limits()))
     got.limit = code_limit::cpu_time;
   if (got.limit == code_limit::none) got.limit = limit_named(p.limit.text);

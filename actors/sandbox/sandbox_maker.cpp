@@ -32,10 +32,12 @@ std::int64_t address_space(const code_limits& l, bool in_a_group = false) {
 
 void check(const sandbox_options& options) {
   const auto& l = options.limits;
-  if (!(l.wall_s > 0) || !std::isfinite(l.wall_s) || l.cpu_s < 1 || l.processes < 1 ||
+  constexpr double wall_s_max = 1e6;
+  if (!(l.wall_s > 0) || !(l.wall_s <= wall_s_max) || l.cpu_s < 1 || l.processes < 1 ||
       l.open_files < 16 || l.written_bytes < 4096 || l.files < 16 || l.output_bytes < 1)
     throw std::invalid_argument(fmt::format(
-        "sandbox: expected limits above 0, and at least 16 open files, 16 files and 4096 written "
+        "sandbox: expected limits above 0, wall_s up to 1000000, and at least 16 open files, 16 "
+        "files and 4096 written "
         "bytes, got wall_s {}, cpu_s {}, processes {}, open_files {}, written_bytes {}, files {}, "
         "output_bytes {}",
         l.wall_s, l.cpu_s, l.processes, l.open_files, l.written_bytes, l.files, l.output_bytes));
@@ -70,7 +72,6 @@ std::vector<std::string> limit_words(const code_limits& l, bool in_a_group) {
           word("nproc", RLIMIT_NPROC, l.processes),
           word("nofile", RLIMIT_NOFILE, l.open_files),
           word("fsize", RLIMIT_FSIZE, l.written_bytes),
-          word("core", RLIMIT_CORE, 0),
           word("memlock", RLIMIT_MEMLOCK, 64 << 10),
           word("msgqueue", RLIMIT_MSGQUEUE, 0),
           word("sigpending", RLIMIT_SIGPENDING, 64)};

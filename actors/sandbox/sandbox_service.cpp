@@ -110,6 +110,7 @@ void sandbox_service::start(job which) {
 void sandbox_service::ended(std::int64_t number, outcome<code_result> got,
                             const external_result<code_result>& to) {
   running_.erase(number);
+  if (got) failed_ahead_.clear();  // so they can be started ahead again
   if (got)
     to.set(std::move(got).value());
   else
@@ -118,11 +119,13 @@ void sandbox_service::ended(std::int64_t number, outcome<code_result> got,
 }
 
 std::shared_ptr<sandbox> sandbox_service::take_warm() {
-  if (warmed_.empty()) return nullptr;
-  auto one = std::move(warmed_.front());
-  warmed_.pop_front();
-  one->ended_early = {};
-  return one;
+  while (!warmed_.empty()) {
+    auto one = std::move(warmed_.front());
+    warmed_.pop_front();
+    one->ended_early = {};
+    if (!one->has_ended()) return one;
+  }
+  return nullptr;
 }
 
 void sandbox_service::warm_up() {

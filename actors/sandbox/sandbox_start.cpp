@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +27,6 @@ struct plan {
   const sandbox_process& what;
   const char* const* arguments;
   const char *tmp, *shm;
-  pid_t parent;
 };
 
 void write_file(const exec_report& report, const char* path, const char* text) {
@@ -39,6 +39,9 @@ void write_file(const exec_report& report, const char* path, const char* text) {
 void mount_space(const exec_report& report, const plan& is) {
   const char* const at = sandbox_numbers::space;
   report.need(::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr), "keep its mounts");
+  // bwrap looks for its child there, by its number in its own namespace.
+  report.need(::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr),
+              "mount /proc");
   report.need(::mount("troupe", at, "tmpfs", MS_NOSUID | MS_NODEV, is.what.space_options),
               "mount its space for files");
   for (const char* const folder : {is.tmp, is.shm})
@@ -51,6 +54,10 @@ void mount_space(const exec_report& report, const plan& is) {
 void become_sandbox(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
   report.need(::setsid(), "begin a session");
+  detail::volunteer_for_oom();
+  const rlimit no_core{1,
+                       1};  // 0 would still start a program of the machine's that takes core files
+  report.need(::setrlimit(RLIMIT_CORE, &no_core), "forbid core files");
   if (is.what.group >= 0)
     report.need(static_cast<int>(::write(is.what.group, "0", 1)), "enter its control group");
   report.move_from(numbers_above);
@@ -78,7 +85,7 @@ void become_sandbox(const void* planned, exec_report report) {
   if (is.what.user != 0) become_user(report, is.what.user);
   // bwrap asks for the same, later.
   report.need(::prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");
-  if (::getppid() != is.parent) ::_exit(127);  // The parent has died already.
+  if (!report.is_awaited()) ::_exit(127);  // The parent has died already.
   detail::reset_signals();
   const char* const no_environment[] = {nullptr};
   ::execve(is.arguments[0], const_cast<char* const*>(is.arguments),
@@ -95,9 +102,12 @@ pid_t start_sandbox(const sandbox_process& what) {
   arguments.push_back(nullptr);
   const auto tmp = std::string(sandbox_numbers::space) + "/tmp";
   const auto shm = std::string(sandbox_numbers::space) + "/shm";
-  const plan is{what, arguments.data(), tmp.c_str(), shm.c_str(), ::getpid()};
+  const plan is{what, arguments.data(), tmp.c_str(), shm.c_str()};
   // Root needs no user namespace to mount, and bwrap makes one as the user that it has become.
-  const int namespaces = CLONE_NEWNS | (what.user == 0 ? CLONE_NEWUSER : 0);
+  // bwrap is the first process of a process namespace, because the program can outlive it
+  // otherwise: the kernel forgets that a process is to die with its parent if a thread of it
+  // executes another program.
+  const int namespaces = CLONE_NEWNS | CLONE_NEWPID | (what.user == 0 ? CLONE_NEWUSER : 0);
   return start_as_user(become_sandbox, &is, namespaces);
 }
 

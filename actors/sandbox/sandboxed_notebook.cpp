@@ -31,7 +31,10 @@ class notebook_table {
   ~notebook_table() {
     std::promise<void> told;
     boost::asio::post(thread_->context(), [&] {
-      for (auto& [number, one] : open_) one.in->kill();
+      for (auto& [number, one] : open_) {
+        one.in->ended_early = {};
+        one.in->kill();
+      }
       open_.clear();
       told.set_value();
     });
@@ -61,6 +64,7 @@ class notebook_table {
                      .emplace(++last_, one{std::move(started), false,
                                            boost::asio::steady_timer(thread_->context())})
                      .first->second;
+    made.in->ended_early = [this, number = last_](const std::string&) { open_.erase(number); };
     watch(last_, made);
     return last_;
   }
@@ -72,19 +76,18 @@ class notebook_table {
                                   std::to_string(cell.notebook) + ", got a second");
     in.idle.cancel();
     auto& code = cell.code;
-    in.in->run_cell({std::move(code.program), std::move(code.input), std::move(code.files),
-                     std::move(code.results)},
-                    [this, number = cell.notebook, tell = std::move(tell)](auto got) {
-                      const auto at = open_.find(number);
-                      if (at != open_.end()) {
-                        at->second.is_busy = false;
-                        if (at->second.in->has_ended())
-                          open_.erase(at);
-                        else
-                          watch(number, at->second);
-                      }
-                      tell(std::move(got));
-                    });
+    const auto number = cell.notebook;
+    try {
+      in.in->run_cell({std::move(code.program), std::move(code.input), std::move(code.files),
+                       std::move(code.results)},
+                      [this, number, tell = std::move(tell)](auto got) {
+                        rest(number);
+                        tell(std::move(got));
+                      });
+    } catch (...) {
+      rest(number);
+      throw;
+    }
   }
 
   /// Any thread may call it.
@@ -94,6 +97,7 @@ class notebook_table {
   void close(std::int64_t number) {
     const auto at = open_.find(number);
     if (at == open_.end()) return;
+    at->second.in->ended_early = {};
     at->second.in->kill();
     open_.erase(at);
   }
@@ -114,6 +118,17 @@ class notebook_table {
                                   std::to_string(number) +
                                   ", which was not opened, has been closed, or has hit a limit");
     return at->second;
+  }
+
+  /// Notes that no cell of the notebook runs any more.
+  void rest(std::int64_t number) {
+    const auto at = open_.find(number);
+    if (at == open_.end()) return;
+    at->second.is_busy = false;
+    if (at->second.in->has_ended())
+      open_.erase(at);
+    else
+      watch(number, at->second);
   }
 
   void watch(std::int64_t number, one& which) {

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <memory>
@@ -83,10 +84,8 @@ constexpr const char* allowed[] = {
     "fadvise64",
     "readahead",
     "sync_file_range",
-    "sync",
     "fsync",
     "fdatasync",
-    "syncfs",
     "chmod",
     "fchmod",
     "fchmodat",
@@ -100,7 +99,6 @@ constexpr const char* allowed[] = {
     "utimes",
     "utimensat",
     "futimesat",
-    "flock",
     "copy_file_range",
     "sendfile",
     "splice",
@@ -139,15 +137,14 @@ constexpr const char* allowed[] = {
     // A pair of sockets that know only each other; see below.
     "sendto",
     "recvfrom",
-    "sendmsg",
+
     "recvmsg",
-    "sendmmsg",
     "recvmmsg",
     "shutdown",
     "getsockname",
     "getpeername",
     "getsockopt",
-    "setsockopt",
+
     // Processes and threads, without namespaces; see below.
     "fork",
     "vfork",
@@ -187,8 +184,6 @@ constexpr const char* allowed[] = {
     "getcpu",
     "capget",
     "getrlimit",
-    "setrlimit",
-    "prlimit64",
     "getrusage",
     "times",
     "getuid",
@@ -313,6 +308,12 @@ constexpr const char* refused[] = {
     "ioperm",
     "setgroups",
     "capset",
+    "sync",
+    "syncfs",
+    "flock",
+    "setsockopt",
+    "sendmsg",
+    "sendmmsg",
     "setxattr",
     "lsetxattr",
     "fsetxattr",
@@ -360,13 +361,19 @@ descriptor make_syscall_filter() {
   add(SCMP_ACT_ALLOW, "socketpair", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
   for (const auto request : device_calls)
     add(SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_MASKED_EQ, int_bits, request));
-  // A pipe keeps its size: larger ones would hold memory that no limit counts.
+  // A pipe keeps its size, and no file is locked: both would hold memory that no limit counts, and
+  // locks of /usr hold for the whole machine.
   for (const auto which :
-       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW,
-        F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ, F_GETOWN})
+       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETPIPE_SZ, F_GETOWN})
     add(SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_MASKED_EQ, int_bits, scmp_datum_t(which)));
   for (const auto option : process_settings)
     add(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_MASKED_EQ, int_bits, scmp_datum_t(option)));
+  // The limit on core files stays as it is: see start_sandbox.
+  for (int limit = 0; limit < RLIM_NLIMITS; ++limit) {
+    if (limit == RLIMIT_CORE) continue;
+    add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A1(SCMP_CMP_MASKED_EQ, int_bits, scmp_datum_t(limit)));
+    add(SCMP_ACT_ALLOW, "setrlimit", SCMP_A0(SCMP_CMP_MASKED_EQ, int_bits, scmp_datum_t(limit)));
+  }
   descriptor file(::memfd_create("troupe-syscall-filter", MFD_CLOEXEC),
                   "make a file for a filter of system calls");
   need(seccomp_export_bpf(filter.get(), file.number()), "write a filter of system calls");

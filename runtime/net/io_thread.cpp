@@ -2,7 +2,9 @@
 
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <exception>
 
+#include "runtime/base/log.hpp"
 #include "runtime/base/quiet_thread.hpp"
 
 namespace troupe::detail {
@@ -13,7 +15,15 @@ constexpr auto last_work_within = std::chrono::seconds(2);
 
 io_thread::io_thread(const char* name) : work_(context_.get_executor()) {
   const auto run = [this] {
-    context_.run();  // until stop()
+    for (bool runs = true; runs;) {
+      try {
+        context_.run();  // until stop()
+        runs = false;
+      } catch (const std::exception& e) {
+        // One handler's failure, such as a lack of memory, is not that of the others.
+        log::error("a handler of an I/O thread has failed", {{"error", e.what()}});
+      }
+    }
     context_.restart();
     context_.run_for(last_work_within);
   };

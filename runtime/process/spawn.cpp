@@ -29,21 +29,6 @@ constexpr int report_number = last_inherited + 1;
 // Numbers from here on keep moved descriptors out of each other's way.
 constexpr int numbers_above = 16;
 
-/// Makes the kernel choose a child before its parent when memory is short.
-void volunteer_for_oom() {
-  const int file = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
-  if (file < 0) return;
-  char before[16]{};
-  const auto length = ::read(file, before, sizeof before - 1);
-  int score = 0;
-  for (int i = 0; i < length && before[i] >= '0' && before[i] <= '9'; ++i) {
-    score = score * 10 + (before[i] - '0');
-  }
-  if (score < 500) [[maybe_unused]]
-    const auto written = ::write(file, "500", 3);
-  ::close(file);
-}
-
 void become_child(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
   report.need(prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");

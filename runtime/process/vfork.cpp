@@ -1,6 +1,7 @@
 #include "runtime/process/vfork.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -82,6 +83,25 @@ void exec_report::move_from(int number) {
 
 void exec_report::move_to(int number) {
   pipe_ = need(dup3(pipe_, number, O_CLOEXEC), "copy a descriptor");
+}
+
+bool exec_report::is_awaited() const {
+  pollfd pipe{pipe_, POLLOUT, 0};
+  return ::poll(&pipe, 1, 0) < 0 || (pipe.revents & POLLERR) == 0;
+}
+
+void volunteer_for_oom() {
+  const int file = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  char before[16]{};
+  const auto length = ::read(file, before, sizeof before - 1);
+  int score = 0;
+  for (int i = 0; i < length && before[i] >= '0' && before[i] <= '9'; ++i) {
+    score = score * 10 + (before[i] - '0');
+  }
+  if (score < 500) [[maybe_unused]]
+    const auto written = ::write(file, "500", 3);
+  ::close(file);
 }
 
 void reset_signals() {

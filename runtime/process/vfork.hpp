@@ -16,6 +16,8 @@ class exec_report {
   /// and the child ends.
   int need(int result, const char* action) const;
   [[noreturn]] void fail(const char* action) const;
+  /// False if the parent has died meanwhile.
+  bool is_awaited() const;
 
   /// Moves the pipe to the lowest free number from `number` on.
   void move_from(int number);
@@ -25,6 +27,9 @@ class exec_report {
  private:
   int pipe_;
 };
+
+/// Makes the kernel choose a child before its parent when memory is short.
+void volunteer_for_oom();
 
 /// Gives every signal its default action and unblocks all signals.
 void reset_signals();

@@ -134,20 +134,22 @@ TEST_CASE("sandbox: what a program may use has the size of its limits") {
 
 // sandbox_test.py runs it where control groups are delegated to the tests.
 TEST_CASE("sandbox: a control group limits the memory of all processes together", "[.cgroup]") {
-  const code_request asked{.program = "import os, time\n"
-                                      "for i in range(3): os.fork()\n"
-                                      "kept = b'x' * (40 << 20)\n"
-                                      "time.sleep(1)\n"};
+  const code_request asked{.program =
+                               "import os, time\n"
+                               "for i in range(3): os.fork()\n"
+                               "kept = b'x' * (40 << 20)\n"
+                               "time.sleep(1)\n"};
   // Each process stays below the limit, and eight of them do not.
   const auto together = run(asked, {.memory_bytes = 600 << 20, .processes = 8});
   CHECK(together.succeeded());
-  const auto more = run({.program = "kept = b'x' * (60 << 20)\n"},
-                        {.memory_bytes = 600 << 20, .processes = 8});
+  const auto more =
+      run({.program = "kept = b'x' * (60 << 20)\n"}, {.memory_bytes = 600 << 20, .processes = 8});
   CHECK(more.memory_bytes > 60 << 20);
-  const code_request large{.program = "import os, time\n"
-                                      "for i in range(3): os.fork()\n"
-                                      "kept = b'x' * (120 << 20)\n"
-                                      "time.sleep(1)\n"};
+  const code_request large{.program =
+                               "import os, time\n"
+                               "for i in range(3): os.fork()\n"
+                               "kept = b'x' * (120 << 20)\n"
+                               "time.sleep(1)\n"};
   CHECK(run(large, {.memory_bytes = 600 << 20, .processes = 8}).limit == code_limit::memory);
 }
 

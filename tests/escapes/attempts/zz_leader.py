@@ -1,3 +1,0 @@
-import threading,time
-threading.Thread(target=lambda: time.sleep(30)).start()
-libc.syscall(60,0)
