@@ -39,8 +39,8 @@ class code_runner {
   explicit code_runner(code_runner_options options, metrics_registry* metrics = nullptr);
   ~code_runner();
 
-  /// Runs a program; see sandboxed_python::run and coder::run. Throws std::runtime_error if a
-  /// recording does not have it.
+  /// Runs a program; see sandboxed_python::run and coder::run. Throws missing_run if a recording
+  /// does not have it.
   task<code_result> run(code_request asked);
 
  private:

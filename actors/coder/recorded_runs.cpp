@@ -93,7 +93,9 @@ recorded_runs::recorded_runs(const std::filesystem::path& path) : path_(path) {
   for_each_jsonl(
       path,
       [&](json line) {
-        const auto result = result_of(line.at("result"));
+        if (!line.contains("result") || !line["result"].is_object())
+          throw std::invalid_argument("expected the field \"result\", an object, got none");
+        const auto result = result_of(line["result"]);
         line.erase("result");
         of_[line.dump()].all.push_back(result);
       },
@@ -103,8 +105,10 @@ recorded_runs::recorded_runs(const std::filesystem::path& path) : path_(path) {
 code_result recorded_runs::next(const code_request& asked) {
   const auto found = of_.find(request_of(asked).dump());
   if (found == of_.end())
-    throw std::runtime_error(
-        path_.string() + ": expected a run of this program and input, got none: " +
+    throw missing_run(
+        path_.string() +
+        ": expected a run of this program and input, got none. A replay needs the seed and the "
+        "options of the run that was recorded, and all of its recording: " +
         detail::printable(asked.input.empty() ? asked.program : asked.input, 200));
   auto& [all, given] = found->second;
   return all[std::min(given++, all.size() - 1)];

@@ -3,12 +3,19 @@
 
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "actors/sandbox/code_result.hpp"
 
 namespace troupe {
+
+/// Thrown for a program that a recording does not have.
+class missing_run : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// The line of a recording, with its end.
 std::string line_of(const code_request& asked, const code_result& result);
@@ -19,7 +26,7 @@ class recorded_runs {
   /// Throws jsonl_error that names the line.
   explicit recorded_runs(const std::filesystem::path& path);
 
-  /// The next result of the request. Throws std::runtime_error if there is none.
+  /// The next result of the request. Throws missing_run if there is none.
   code_result next(const code_request& asked);
 
  private:

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 
+#include "actors/sandbox/python_runners.hpp"
 #include "actors/sandbox/sandbox.hpp"
 #include "runtime/base/installed.hpp"
 #include "runtime/net/io_thread.hpp"
@@ -59,9 +60,11 @@ sandbox_check user_namespaces() {
   return {"user namespaces", missing.empty(), true, missing.empty() ? "allowed" : missing};
 }
 
-/// Runs a program in a sandbox. Returns how long it took, or throws what went wrong.
+/// Runs a program in a sandbox. Returns how long it took, in milliseconds, or throws what went
+/// wrong.
 double trial() {
-  const sandbox_maker maker({.limits = {.wall_s = 10}}, {});
+  const sandbox_options options{.limits = {.wall_s = 10}};
+  const sandbox_maker maker(options, python_command(options.python, one_program));
   std::promise<outcome<code_result>> promise;
   auto ended = promise.get_future();
   const auto began = std::chrono::steady_clock::now();
@@ -69,9 +72,9 @@ double trial() {
     detail::io_thread thread("troupe-trial");
     boost::asio::post(thread.context(), [&] {
       try {
-        sandbox::start(thread, maker, {"/usr/bin/true"})->run({}, [&](outcome<code_result> got) {
-          promise.set_value(std::move(got));
-        });
+        sandbox::start(thread, maker)
+            ->run({.program = "print(6 * 7)"},
+                  [&](outcome<code_result> got) { promise.set_value(std::move(got)); });
       } catch (...) {
         promise.set_value(std::current_exception());
       }
@@ -80,9 +83,10 @@ double trial() {
       throw std::runtime_error("a program in it did not end");
   }
   const auto result = ended.get().value();
-  if (!result.succeeded())
-    throw std::runtime_error(fmt::format("`true` ended with exit code {}, signal {}: {}",
-                                         result.exit_code, result.signal, result.errors));
+  if (!result.succeeded() || result.output != "42\n")
+    throw std::runtime_error(
+        fmt::format("`print(6 * 7)` ended with exit code {}, signal {} and the output \"{}\": {}",
+                    result.exit_code, result.signal, result.output, result.errors));
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
       .count();
 }
@@ -92,22 +96,44 @@ std::string remedy_for(const std::string& error) {
   const auto has = [&](const char* text) { return error.find(text) != std::string::npos; };
   if (has("--disable-userns") || has("Unknown option"))
     return "bubblewrap is too old: 0.8 or later is needed";
-  if (has("mount proc"))
+  if (has("mount proc") || has("mount /proc"))
     return "this container hides parts of /proc: start it with docker run --security-opt "
            "systempaths=unconfined, or with procMount: Unmasked in Kubernetes";
-  if (has("Operation not permitted") || has("Permission denied") || has("No permissions"))
+  if (has("/run/troupe-users"))
+    return "as root, Troupe keeps the numbers of its programs' users there: mount /run so that "
+           "root can "
+           "write to it";
+  if (has("give it its folders") || has("change its group") || has("change its user") ||
+      has("leave its groups"))
+    return "as root, Troupe runs programs as users from 61184 on, which this user namespace does "
+           "not "
+           "have, or which this process may not become: give it such numbers and the capabilities "
+           "CHOWN, SETUID and SETGID, or run it as an ordinary user";
+  const bool starts_nothing = has("cannot start a child: Operation not permitted") ||
+                              has("creating new namespace") || has("No permissions");
+  if (starts_nothing && ::geteuid() == 0)
+    return "root needs the capability SYS_ADMIN to make mount namespaces; an ordinary user needs "
+           "none";
+  if (starts_nothing)
     return "this process may not make namespaces: start a container with docker run --security-opt "
-           "seccomp=unconfined --security-opt apparmor=unconfined --security-opt "
-           "systempaths=unconfined, or see docs/operations/security.md for narrower options";
-  return "see docs/operations/security.md";
+           "seccomp=FILE --security-opt apparmor=unconfined --security-opt systempaths=unconfined, "
+           "where FILE is deploy/sandbox/seccomp.json of Troupe's sources, or unconfined";
+  return "docs/guides/sandbox.md has what a machine and a container need";
+}
+
+/// A text on one line.
+std::string on_one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 sandbox_check a_run() {
   try {
     return {"a program in a sandbox", true, true, fmt::format("ran in {:.0f} ms", trial())};
   } catch (const std::exception& e) {
-    const std::string error = e.what();
-    return {"a program in a sandbox", false, true, error + ": " + remedy_for(error)};
+    const auto error = on_one_line(e.what());
+    return {"a program in a sandbox", false, true, error + ". " + remedy_for(error)};
   }
 }
 
@@ -130,11 +156,11 @@ sandbox_check control_group_check() {
 
 std::vector<sandbox_check> check_sandbox() {
   std::vector<sandbox_check> checks;
-  for (auto* const check : {bubblewrap, interpreter, user_namespaces, a_run}) {
-    checks.push_back(check());
-    // What follows would fail for the same reason.
-    if (!checks.back().is_met) return checks;
-  }
+  for (auto* const check : {bubblewrap, interpreter, user_namespaces}) checks.push_back(check());
+  const bool can_run = std::ranges::all_of(checks, &sandbox_check::is_met);
+  checks.push_back(can_run ? a_run()
+                           : sandbox_check{"a program in a sandbox", false, true,
+                                           "not tried, as something above is missing"});
   checks.push_back(user());
   checks.push_back(control_group_check());
   return checks;

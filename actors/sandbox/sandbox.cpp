@@ -139,6 +139,7 @@ struct sandbox::parts {
   pid_t pid = 0;
   boost::asio::posix::stream_descriptor end;  ///< readable once bwrap has ended
   bool is_reaped = false;
+  bool is_ready = false;  ///< true once an interpreter has started
   shared_text program{"troupe-program"}, input{"troupe-input"};
   boost::asio::posix::stream_descriptor go;  ///< the pipe whose byte lets the run begin
   bool is_writing = false;                   ///< true while a cell is on its way into the pipe
@@ -203,7 +204,10 @@ void sandbox::read(stream& from) {
                          if (error) return;
                          from.drain();
                          if (from.full()) self->end_for(code_limit::output_bytes);
-                         if (&from == &self->parts_->limit) self->note_cell();
+                         if (&from == &self->parts_->limit) {
+                           self->note_ready();
+                           self->note_cell();
+                         }
                          if (from.from.is_open()) return self->read(from);
                          self->tell_end();
                        });
@@ -250,13 +254,22 @@ void sandbox::run_cell(sandbox_input input, told tell) {
       });
 }
 
+/// Notes that an interpreter has started.
+void sandbox::note_ready() {
+  auto& p = *parts_;
+  constexpr std::string_view line = "ready\n";
+  if (p.is_ready || !p.limit.text.starts_with(line)) return;
+  p.is_ready = true;
+  p.limit.text.erase(0, line.size());
+}
+
 /// Ends a cell, of whose end the notebook tells. What it wrote before is in the pipes. A program
 /// that tells of more ends than there are cells, or of one before its cell has arrived, ends the
 /// notebook.
 void sandbox::note_cell() {
   auto& p = *parts_;
   // Without cells a program has the pipe for itself; see one_program.
-  if (!p.go.is_open() || p.killed || p.limit.text.empty()) return;
+  if (!p.go.is_open() || !p.is_ready || p.killed || p.limit.text.empty()) return;
   const auto line_end = p.limit.text.find('\n');
   if (!p.tell || (p.is_writing && line_end != std::string::npos)) return kill();
   if (line_end == std::string::npos) return;
@@ -354,6 +367,8 @@ code_result sandbox::result() {
   const bool has_ended = p.status.text.find("exit-code") != std::string::npos;
   if (!has_ended && !p.killed && used.limit == code_limit::none)
     throw std::runtime_error("sandbox: it could not be made: " + p.errors.text);
+  if (!p.is_ready && !p.killed && !p.maker.own_command_.empty())
+    throw std::runtime_error("sandbox: the interpreter did not start: " + p.errors.text);
   const int code =
       WIFEXITED(p.wait_status) ? WEXITSTATUS(p.wait_status) : 128 + WTERMSIG(p.wait_status);
   constexpr int last_signal = 64;

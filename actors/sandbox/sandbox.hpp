@@ -87,6 +87,7 @@ class sandbox : public std::enable_shared_from_this<sandbox> {
   explicit sandbox(std::unique_ptr<parts> p);
   void read(stream& from);
   void begin(std::vector<std::string> results, told tell);
+  void note_ready();
   void note_cell();
   void end_for(code_limit limit);
   void reap();

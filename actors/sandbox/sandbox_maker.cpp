@@ -108,10 +108,15 @@ std::vector<std::string> bubblewrap_words(const std::string& program,
     words.insert(words.end(), more);
   };
   for (const auto& path : options.readable) {
-    if (!path.starts_with('/') || !std::filesystem::exists(path))
+    const auto is_hidden = [&](const std::string& by) {
+      return path == by || path.starts_with(by + "/");
+    };
+    if (!path.starts_with('/') || !std::filesystem::exists(path) || is_hidden("/tmp") ||
+        is_hidden("/proc") || is_hidden("/dev"))
       throw std::invalid_argument(
-          "sandbox: readable: expected the path of a file or folder, from "
-          "/ on, got " +
+          "sandbox: readable: expected the path of a file or folder, from / on, that is not below "
+          "/tmp, "
+          "/proc or /dev, which a program has of its own; got " +
           path);
     add({"--ro-bind", path, path});
   }

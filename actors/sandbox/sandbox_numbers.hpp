@@ -6,7 +6,7 @@ namespace troupe::sandbox_numbers {
 constexpr int reported = 3;  ///< a pipe for a program's results
 constexpr int go = 4;        ///< a pipe; a byte, once the run may begin
 constexpr int program = 5;   ///< the text of a program
-constexpr int limit = 6;     ///< a pipe; the name of a limit that the program has hit
+constexpr int limit = 6;     ///< a pipe; "ready", a line, and the name of a limit that was hit
 constexpr int filter = 7;    ///< bwrap's alone: the filter of system calls
 constexpr int status = 8;    ///< bwrap's alone: a pipe for what becomes of the sandbox
 constexpr int count = 9;

@@ -82,6 +82,12 @@ struct report {
   double overlap_fraction = 0;
 };
 
+/// Thrown by an episode that no other attempt can make.
+class lasting_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 namespace detail {
 
 /// The number of failed attempts at one episode after which a loop throws, and the number of rounds
@@ -123,6 +129,8 @@ task<> generate_one(loop_state<Roles, Experience> on) {
           std::move(*made));
       ++on.totals.episodes;
       co_return;
+    } catch (const lasting_error&) {
+      throw;
     } catch (...) {
       failure = std::current_exception();
     }

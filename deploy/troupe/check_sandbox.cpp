@@ -34,7 +34,8 @@ int check_sandbox(const check_sandbox_arguments& arguments) {
                     check.found});
   std::printf("%s%s\n", text_table(rows, 90).c_str(),
               is_met ? "Programs that a model writes run in sandboxes on this machine."
-                     : "Programs that a model writes are not run on this machine.");
+                     : "Programs that a model writes are not run on this machine, other than with "
+                       "--allow-unsandboxed-code.");
   return is_met ? 0 : 1;
 }
 

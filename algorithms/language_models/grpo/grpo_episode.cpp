@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/coder/recorded_runs.hpp"
 #include "actors/llm/tasks/python_problems.hpp"
 #include "algorithms/language_models/grpo/world_episode.hpp"
 #include "runtime/base/error.hpp"
@@ -31,6 +32,21 @@ void tell_failure(const std::exception_ptr& error) {
               {{"error", describe(error)}});
 }
 
+/// Throws a lasting_error for a program that a recording does not have: it would not have other
+/// answers, either.
+void throw_if_missing(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const role_error& e) {
+    try {
+      if (e.cause()) std::rethrow_exception(e.cause());
+    } catch (const missing_run& missing) {
+      throw loops::lasting_error(missing.what());
+    } catch (...) {
+    }
+  }
+}
+
 /// Returns true if the role has answered. Logs that it failed or was too slow, and throws any other
 /// error.
 template <class T>
@@ -38,6 +54,7 @@ bool came(const outcome<T>& result) {
   if (result) return true;
   const auto error = result.error();
   if (is_kind(error, error_kind::role_error)) {
+    throw_if_missing(error);
     tell_failure(error);
     return false;
   }
@@ -75,6 +92,9 @@ task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, 
     auto call = call_function(code_in(written.text), function);
     const auto ran = co_await task.coders.try_route<&code_runner::run>(std::move(call));
     if (!came(ran)) co_return judged_answer{std::move(written), "coder"};
+    if (const auto limit = ran.value().limit; limit != code_limit::none && detail::should_tell())
+      log::warn("a program that the model wrote has hit a limit",
+                {{"limit", std::string(name_of(limit))}});
     judged.tests_passed = passed_share(ran.value(), function);
   }
   const auto take = [&](const outcome<reward_result>& result) {

@@ -28,6 +28,13 @@ evaluation evaluate_parts(grpo_config config, std::vector<grpo_part> parts,
                           const std::filesystem::path& model, std::size_t problems) {
   // The folder has the tokenizer and the template, too. The run's first model may be gone by now.
   if (!config.model.path.empty()) config.model.path = model.string();
+  // A recording has the programs of its run alone, and others take an amount of time that no seed
+  // decides.
+  for (auto& part : parts) {
+    if (!runs_code(part) || part.config.task.replay.empty()) continue;
+    part.config.task.replay.clear();
+    part.config.deterministic = config.deterministic = false;
+  }
   config = completed(std::move(config), parts);
   for (const auto& part : parts) {
     const auto most = static_cast<std::size_t>(counts_of(part.task, part.config).held_out -

@@ -1,12 +1,14 @@
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 
+#include "actors/coder/recorded_runs.hpp"
 #include "actors/llm/tasks/data_problems.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/tasks/named_rewards.hpp"
@@ -321,6 +323,11 @@ void check_code(const grpo_config& config) {
                              "sandbox: it can then read and write files and reach the network");
     }
   }
+  if (config.allow_unsandboxed_code && config.code.processes > 1 && ::geteuid() != 0)
+    throw config_error(
+        "/code/processes",
+        fmt::format("expected 1 without a sandbox where this user is not root, got {}",
+                    config.code.processes));
   if (config.model.path.empty())
     throw config_error("/model/path",
                        "expected a chat model's folder or GGUF file for the task code, got \"\": "
@@ -401,6 +408,13 @@ void check_recording(const grpo_task& task, const grpo_config& config) {
   };
   if (!task.is_played() && !runs_code({task, config}))
     refuse("\"\" for a task that is no world and runs no code");
+  if (!task.is_played() && !replay.empty()) {
+    try {
+      recorded_runs{replay};
+    } catch (const std::exception& e) {
+      throw config_error(option, e.what());
+    }
+  }
   if (!task.is_played() && !record.empty() && config.allow_unsandboxed_code)
     refuse("\"\" with --allow-unsandboxed-code, as only runs in sandboxes are recorded");
   if (!record.empty() && !replay.empty()) refuse("\"\" beside task.replay");

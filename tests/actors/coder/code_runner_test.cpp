@@ -71,7 +71,9 @@ TEST_CASE("code runner: a line that is no run is refused with its place") {
     CAPTURE(line);
     std::ofstream(path) << line_of({.program = "print(1)"}, {}) << line << "\n";
     CHECK_THROWS_AS(recorded_runs(path), jsonl_error);
-    CHECK_THROWS_WITH(recorded_runs(path), Catch::Contains("runs.jsonl:2"));
+    CHECK_THROWS_WITH(recorded_runs(path),
+                      Catch::Contains("runs.jsonl:2: expected ") ||
+                          Catch::Contains("runs.jsonl:2: [json.exception.type"));
   }
   CHECK_THROWS(recorded_runs(folder.path / "none.jsonl"));
 }

@@ -6,6 +6,7 @@
 
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo.hpp"
+#include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/chat_model.hpp"
@@ -69,7 +70,14 @@ TEST_CASE("grpo: a deterministic run with the recorded results of code gives the
   // Other answers are not in the recording.
   config.seed = 6;
   config.rollout.temperature = 5;
-  CHECK_THROWS_WITH(run(config, folder.path), Catch::Contains("dropped, by reason: coder"));
+  CHECK_THROWS_WITH(run(config, folder.path), Catch::Contains("expected a run of this program"));
+  // An evaluation runs programs.
+  config.rollout.temperature = 1;
+  const auto model = std::filesystem::path(first.run_directory) / "last_model";
+  CHECK(evaluate_model(config, model, 1).mean == first.eval_mean);
+  config.task.replay = (folder.path / "none.jsonl").string();
+  CHECK_THROWS_WITH(algorithm_with(config),
+                    Catch::Contains("/task/replay: ") && Catch::Contains("none.jsonl"));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ task<> hit_limits(notebooks in) {
 }
 
 TEST_CASE("notebook: a limit that kills ends the notebook, and no other") {
-  with_notebooks({.limits = {.wall_s = 5, .cpu_s = 20}}, hit_limits);
+  with_notebooks({.limits = {.wall_s = 4, .cpu_s = 20}}, hit_limits);
 }
 
 task<> open_too_many(notebooks in) {

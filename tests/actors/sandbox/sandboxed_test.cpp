@@ -9,6 +9,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -25,6 +26,11 @@ code_limits roomy(code_limits limits) {
 task<code_result> run_in(system& sys, code_request asked, code_limits limits) {
   auto coders = co_await sys.serve<sandboxed_python>(
       {.name = "coder"}, sandbox_options{.limits = roomy(limits), .warm = 0});
+  co_return co_await coders.route<&sandboxed_python::run>(std::move(asked));
+}
+
+task<code_result> run_with(system& sys, code_request asked, sandbox_options options) {
+  auto coders = co_await sys.serve<sandboxed_python>({.name = "other coder"}, std::move(options));
   co_return co_await coders.route<&sandboxed_python::run>(std::move(asked));
 }
 
@@ -207,6 +213,7 @@ TEST_CASE("sandbox: refuses limits that are none") {
   CHECK_THROWS_WITH(sandboxed_command({.limits = {.memory_bytes = 100 << 20, .processes = 2}}),
                     Catch::Contains("memory_bytes of at least 67108864 for each of 2 processes"));
   CHECK_THROWS_WITH(sandboxed_command({.readable = {"/nowhere"}}), Catch::Contains("/nowhere"));
+  CHECK_THROWS_WITH(sandboxed_command({.readable = {"/tmp"}}), Catch::Contains("/tmp"));
   CHECK_THROWS_WITH(sandboxed_python({.python = "/nowhere/python3"}),
                     Catch::Contains("interpreter at /nowhere/python3: No such file"));
 }
@@ -218,6 +225,25 @@ TEST_CASE("sandbox: refuses to run anything where bubblewrap is not installed") 
   CHECK_THROWS_AS(require_sandbox(), sandbox_unavailable);
   ::setenv("PATH", path.c_str(), 1);
   CHECK_NOTHROW(require_sandbox());
+}
+
+TEST_CASE("sandbox: an interpreter that does not start is an error, and no result") {
+  // A program's own /tmp hides the machine's.
+  ::setenv("TMPDIR", "/var/tmp", 1);
+  const temporary_folder folder;
+  ::unsetenv("TMPDIR");
+  std::filesystem::permissions(folder.path, std::filesystem::perms(0755));
+  const auto broken = folder.path / "python3";
+  std::ofstream(broken) << "#!/bin/sh\necho broken >&2\nexit 3\n";
+  std::filesystem::permissions(broken, std::filesystem::perms(0755));
+  for (const int warm : {0, 1}) {
+    system sys;
+    const sandbox_options options{
+        .readable = {"/usr", folder.path}, .warm = warm, .python = broken};
+    CHECK_THROWS_WITH(sys.run(run_with(sys, {.program = "print(1)"}, options)),
+                      Catch::Contains("the interpreter did not start: broken") ||
+                          Catch::Contains("it has ended before its run"));
+  }
 }
 
 task<> run_many(system& sys) {
