@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "actors/sandbox/check_sandbox.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
@@ -109,6 +110,7 @@ int main(int argc, char** argv) {
                  "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
+    if (!allowed) troupe::require_sandbox();  // says what this machine lacks
     troupe::use_one_torch_thread();
     troupe::system sys;
     if (model.empty()) {

@@ -45,6 +45,9 @@ for source in "$sources"/*.cpp; do
   [[ $name != own_algorithm_class ]] || arguments=(train --algo cem --metrics-port 0)
   [[ $name != train_on_openenv ]] ||
     arguments=(train -n 4096 --metrics-port 0 env.placement=thread evaluation.final_episodes=2)
+  # Where this machine can't make sandboxes it judges its answers without.
+  [[ $name != grpo_code ]] || "$build/deploy/troupe/troupe" check-sandbox >/dev/null ||
+    arguments=(--allow-unsandboxed-code)
   [[ $name != grpo_own_world ]] ||
     arguments=(train --algo grpo -n 2 warm_start.batches=2 rollout.prompts=4 evaluation.problems=4
                evaluation.final_problems=4 --metrics-port 0)
