@@ -35,10 +35,15 @@ grep -q -- 'for an environment say --algo ppo, --algo a2c' err
 report "and the algorithms of environments" $?
 refuses "a language model that is no file and has no such name is refused by it" 2 \
   '"smollm": expected a Hugging Face folder, a GGUF file, or one of' train --algo grpo model.path=smollm
-refuses "code is not run unless that is allowed, and that is said to be what it means" 2 \
-  '/task/name: code runs what the model writes' train --algo grpo --task code model.path=.
+# A place without bubblewrap.
+env PATH=/nowhere "$troupe" train --algo grpo --task code model.path=. >out 2>err
+[[ $? -eq 2 ]] && grep -qF "/task/name: code runs what the model writes, and this machine can't make a sandbox" err
+report "code is not run where it can't be put into a sandbox" $?
 grep -q -- '--allow-unsandboxed-code' err
-report "and how it is allowed" $?
+report "and how it is allowed is said" $?
+env PATH=/nowhere "$troupe" check-sandbox >out 2>err
+[[ $? -eq 1 ]] && grep -q 'bubblewrap  *MISSING.*apt-get install bubblewrap' out
+report "what is missing is said" $?
 refuses "a configuration can't allow code" 2 'unknown key "allow_unsandboxed_code"' \
   train --algo grpo --task code allow_unsandboxed_code=true
 refuses "the letters model can't be asked for code" 2 "/model/path: expected a chat model's folder or GGUF file" \

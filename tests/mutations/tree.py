@@ -101,7 +101,8 @@ class Tree:
     def suites(self):
         """All suites by name. The tree is configured."""
         tests = self.build / "tests"
-        lines = [line for name in ("suites.txt", "script_suites.txt") for line in (tests / name).read_text().splitlines()]
+        lists = [path for path in (tests / "suites.txt", tests / "script_suites.txt") if path.exists()]
+        lines = [line for path in lists for line in path.read_text().splitlines()]
         return {path.name: Suite(path, tests) for path in map(pathlib.Path, filter(None, map(str.strip, lines)))}
 
     def digest(self, library):

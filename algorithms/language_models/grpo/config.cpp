@@ -16,9 +16,6 @@ namespace troupe {
 
 namespace {
 
-/// What rollout.answer_deadline_s must exceed code.wall_s by.
-constexpr double beside_a_run_s = 15;
-
 /// The least code.memory_mib for programs of so many processes.
 std::int64_t memory_needed_mib(const grpo_code_section& c) {
   return (sandbox_memory_min(c.processes) + (1 << 20) - 1) >> 20;
@@ -883,19 +880,6 @@ void describe(options_schema<grpo_config>& s) {
       },
       [](const grpo_config& c) {
         return c.allow_unsandboxed_code || c.code.memory_mib >= memory_needed_mib(c.code);
-      });
-  // An answer is judged only after its code has run.
-  option_rule(
-      s, "rollout.answer_deadline_s",
-      [](const grpo_config& c) {
-        return fmt::format(
-            "at least code.wall_s and {} more, {}, for the start of a program and for "
-            "judging it",
-            beside_a_run_s, c.code.wall_s + beside_a_run_s);
-      },
-      [](const grpo_config& c) {
-        return c.task.name != "code" ||
-               c.rollout.answer_deadline_s >= c.code.wall_s + beside_a_run_s;
       });
   option_rule(
       s, "reward", [](const grpo_config&) { return rewards_expected; },

@@ -332,6 +332,15 @@ void check_code(const grpo_config& config) {
     throw config_error("/model/path",
                        "expected a chat model's folder or GGUF file for the task code, got \"\": "
                        "the model of 22 letters can't write Python");
+  // An answer is judged only after its code has run.
+  constexpr double beside_a_run_s = 15;  // for the start of a program and for judging it
+  if (config.rollout.answer_deadline_s < config.code.wall_s + beside_a_run_s)
+    throw config_error(
+        "/rollout/answer_deadline_s",
+        fmt::format("expected at least code.wall_s and {} more, {}, for the start of a "
+                    "program and for judging it, got {}",
+                    beside_a_run_s, config.code.wall_s + beside_a_run_s,
+                    config.rollout.answer_deadline_s));
   if (config.deterministic && runs_it)
     throw config_error("/deterministic",
                        "expected false for the task code, as its programs are other processes, "

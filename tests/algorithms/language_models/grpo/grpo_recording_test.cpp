@@ -126,7 +126,8 @@ TEST_CASE("grpo: recordings that can't be are refused") {
   };
   auto config = small_run();
   config.task.record = "a";
-  refuse(config, "/task/record: expected \"\" for a task that is no world, got \"");
+  refuse(config,
+         "/task/record: expected \"\" for a task that is no world and runs no code, got \"");
   config.task.world = "blackjack";
   config.mode = training_mode::async;
   refuse(config, "/task/record: expected \"\" in async mode");
