@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "actors/sandbox/program_user.hpp"
 
 namespace troupe {
@@ -55,9 +57,12 @@ void become_sandbox(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
   report.need(::setsid(), "begin a session");
   detail::volunteer_for_oom();
-  const rlimit no_core{1,
-                       1};  // 0 would still start a program of the machine's that takes core files
-  report.need(::setrlimit(RLIMIT_CORE, &no_core), "forbid core files");
+  // 0 would still start a program of the machine's that takes core files, and is all that a process
+  // may have whose own limit is 0.
+  rlimit core{};
+  report.need(::getrlimit(RLIMIT_CORE, &core), "read its limit on core files");
+  core.rlim_cur = core.rlim_max = std::min<rlim_t>(1, core.rlim_max);
+  report.need(::setrlimit(RLIMIT_CORE, &core), "forbid core files");
   if (is.what.group >= 0)
     report.need(static_cast<int>(::write(is.what.group, "0", 1)), "enter its control group");
   report.move_from(numbers_above);
