@@ -69,11 +69,11 @@ code_result coder::run(code_request asked) {
     throw std::invalid_argument("coder: expected a program of at most " +
                                 std::to_string(program_bytes_max) + " bytes, none of them 0, got " +
                                 std::to_string(asked.program.size()));
+  if (!asked.files.empty() || !asked.results.empty())
+    throw std::invalid_argument("coder: expected a program without files; only a sandbox has them");
   scratch_folder folder(user_.get());
   const auto program = detail::memory_file(asked.program, "make a program's text");
   const auto input = detail::memory_file(asked.input, "make a program's input");
-  if (!asked.files.empty() || !asked.results.empty())
-    throw std::invalid_argument("coder: expected a program without files; only a sandbox has them");
   // Python runs in isolated mode and without packages that are installed on this machine.
   auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", runner},
                              .program = program.number(),

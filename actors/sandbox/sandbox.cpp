@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,8 +20,8 @@
 #include "actors/sandbox/program_user.hpp"
 #include "actors/sandbox/run_files.hpp"
 #include "actors/sandbox/sandbox_start.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/net/io_thread.hpp"
+#include "runtime/process/memory_file.hpp"
 #include "runtime/process/pidfd.hpp"
 
 namespace troupe {
@@ -44,32 +42,21 @@ struct pipe_ends {
   descriptor read, write;
 };
 
+/// Opens a file in memory once more, for reading from its start.
+descriptor reopened(const descriptor& file) {
+  const auto path = "/proc/self/fd/" + std::to_string(file.number());
+  return descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a file in memory");
+}
+
 /// A file in memory that this process writes and a sandbox reads.
 struct shared_text {
-  explicit shared_text(const char* name)
-      : ours(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), "make a file in memory"),
-        theirs(reopened(ours)) {}
-
-  /// Opens a file once more, for reading from its start.
-  static descriptor reopened(const descriptor& file) {
-    const auto path = "/proc/self/fd/" + std::to_string(file.number());
-    return descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a file in memory");
-  }
-
-  /// Writes the text, once. Nobody can change it afterwards.
+  /// Writes the text, once.
   void write(const std::string& text) {
-    for (std::size_t done = 0; done < text.size();) {
-      const auto bytes =
-          ::pwrite(ours.number(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-      if (bytes < 0 && errno != EINTR)
-        throw std::system_error(errno, std::generic_category(), "cannot write a file in memory");
-      if (bytes > 0) done += static_cast<std::size_t>(bytes);
-    }
-    ::fcntl(ours.number(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    detail::seal_memory_file(ours, text, "write a file in memory");
     ours = descriptor();
   }
 
-  descriptor ours, theirs;
+  descriptor ours = detail::empty_memory_file("make a file in memory"), theirs = reopened(ours);
 };
 
 double seconds_of(const timeval& t) { return double(t.tv_sec) + 1e-6 * double(t.tv_usec); }
@@ -110,8 +97,7 @@ struct sandbox::stream {
 
 struct sandbox::parts {
   parts(detail::io_thread& on, const sandbox_maker& by)
-      : thread(on),
-        maker(by),
+      : maker(by),
         output(on.context(), by.options_.limits.output_bytes),
         errors(on.context(), by.options_.limits.output_bytes),
         reported(on.context(), by.options_.limits.output_bytes),
@@ -130,7 +116,6 @@ struct sandbox::parts {
 
   const code_limits& limits() const { return maker.options_.limits; }
 
-  detail::io_thread& thread;
   const sandbox_maker& maker;
   std::optional<control_group> group;  ///< ends after all processes
   stream output, errors, reported, limit, status;
@@ -140,7 +125,7 @@ struct sandbox::parts {
   boost::asio::posix::stream_descriptor end;  ///< readable once bwrap has ended
   bool is_reaped = false;
   bool is_ready = false;  ///< true once an interpreter has started
-  shared_text program{"troupe-program"}, input{"troupe-input"};
+  shared_text program, input;
   boost::asio::posix::stream_descriptor go;  ///< the pipe whose byte lets the run begin
   bool is_writing = false;                   ///< true while a cell is on its way into the pipe
   descriptor folder;                         ///< the run's /tmp
@@ -164,7 +149,7 @@ std::shared_ptr<sandbox> sandbox::start(detail::io_thread& thread, const sandbox
   auto& p = *made->parts_;
   if (maker.groups_) p.group.emplace(maker.groups_->make(maker.options_.limits));
   pipe_ends output, errors, reported, limit, status, go;
-  const auto filter = shared_text::reopened(maker.filter_);
+  const auto filter = reopened(maker.filter_);
   p.pid =
       start_sandbox({.words = &maker.words_,
                      .command = has_program ? &maker.own_command_ : &own_command,

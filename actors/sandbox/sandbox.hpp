@@ -78,7 +78,7 @@ class sandbox : public std::enable_shared_from_this<sandbox> {
   bool has_ended() const;
   /// Kills all of it, at once.
   void kill();
-  /// Called with what it wrote to its standard error, if the sandbox ends before it gets its input.
+  /// Called with what it wrote to its standard error, if the sandbox ends while it runs nothing.
   std::function<void(const std::string& errors)> ended_early;
 
  private:

@@ -115,8 +115,7 @@ std::vector<std::string> bubblewrap_words(const std::string& program,
         is_hidden("/proc") || is_hidden("/dev"))
       throw std::invalid_argument(
           "sandbox: readable: expected the path of a file or folder, from / on, that is not below "
-          "/tmp, "
-          "/proc or /dev, which a program has of its own; got " +
+          "/tmp, /proc or /dev, which a program has of its own; got " +
           path);
     add({"--ro-bind", path, path});
   }

@@ -110,11 +110,12 @@ void sandbox_service::start(job which) {
 void sandbox_service::ended(std::int64_t number, outcome<code_result> got,
                             const external_result<code_result>& to) {
   running_.erase(number);
-  if (got) failed_ahead_.clear();  // so they can be started ahead again
-  if (got)
+  if (got) {
+    failed_ahead_.clear();  // so they can be started ahead again
     to.set(std::move(got).value());
-  else
+  } else {
     to.fail(got.error());
+  }
   go_on();
 }
 

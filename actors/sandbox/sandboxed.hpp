@@ -16,9 +16,10 @@ class sandbox_service;
 
 /// Runs Python programs in sandboxes. A program sees a read-only /usr, an empty folder /tmp, which
 /// is its working directory, and the files of its request there. It has no network, no environment
-/// variables, no other process of this machine, no rights, and the limits of the options. Nothing
-/// of a run is left when its call returns; a run whose caller has gone is killed, and so are all
-/// runs if this process is killed. docs/operations/security.md says what a sandbox can't do.
+/// variable of this process, no other process of this machine, no rights, and the limits of the
+/// options. Nothing of a run is left when its call returns; a run whose caller has gone is killed,
+/// and so are all runs if this process is killed. docs/guides/sandbox.md says what a sandbox can't
+/// do.
 ///
 /// Interpreters are started ahead, each in a sandbox of its own that serves for one run. A program
 /// is the first process of its sandbox, so signals without a handler don't end it from inside.

@@ -11,4 +11,11 @@ namespace troupe::detail {
 /// ACTION".
 descriptor memory_file(const std::string& text, const std::string& action);
 
+/// Makes such a file without a text, for seal_memory_file(). Throws like memory_file().
+descriptor empty_memory_file(const std::string& action);
+
+/// Writes the text of an empty file, which nobody can change afterwards. The position of its
+/// descriptors does not move. Throws like memory_file().
+void seal_memory_file(const descriptor& file, const std::string& text, const std::string& action);
+
 }  // namespace troupe::detail

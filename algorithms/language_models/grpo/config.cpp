@@ -535,8 +535,8 @@ void describe(options_schema<grpo_code_section>& s) {
       .unit("MiB")
       .help(
           "The memory of a program, of all its processes and files together: at least 32 and 64 "
-          "more "
-          "for each of code.processes. Without a sandbox it is the address space of each process.");
+          "more for each of code.processes. Without a sandbox it is the address space of each "
+          "process.");
   s.field("processes", &grpo_code_section::processes)
       .at_least(1)
       .at_most(4096)
