@@ -31,6 +31,8 @@ void environment::restore(const state_reader&) {
   throw state_error(spec().id + ": it can't be restored; expected an environment with save");
 }
 
+std::span<const agent_step> environment::agent_steps() const { return {}; }
+
 bool environment::render(canvas&) const { return false; }
 
 void detail::refuse_options(const std::string& id, const std::string& json) {

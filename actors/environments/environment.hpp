@@ -29,6 +29,28 @@ struct env_task {
   bool operator==(const env_task&) const = default;
 };
 
+/// One agent of an environment with several.
+struct agent_spec {
+  std::string name;  ///< The name, such as "adversary_0".
+  space observation_space;
+  space action_space;
+  bool operator==(const agent_spec&) const = default;
+};
+
+/// How an episode ended with a step.
+enum class episode_end : std::uint8_t {
+  none,        ///< The episode did not end: it continues, or was lost with its environment.
+  terminated,  ///< The task ended.
+  truncated    ///< The episode was cut off, for instance by the time limit.
+};
+
+/// The outcome of one step for one agent of an environment with several.
+struct agent_step {
+  double reward = 0;
+  episode_end ended = episode_end::none;  ///< How the agent's episode ended with this step.
+  bool operator==(const agent_step&) const = default;
+};
+
 /// Numbers about an episode beside its return, by name, such as {"keys", 3}: the numbers of the
 /// `info` of Gymnasium's last step.
 using episode_info = std::map<std::string, double>;
@@ -46,6 +68,13 @@ struct env_spec {
   std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
   /// The number of pictures a second, one a step, in a video of the environment.
   double render_fps = 30;
+  /// The agents of an environment with several, which multi_agent_environment.hpp describes; empty
+  /// means a single agent.
+  std::vector<agent_spec> agents = {};
+  /// With agents: the space of the global state, if there is one.
+  std::optional<space> state_space = std::nullopt;
+  bool agents_vary = false;   ///< With agents: agents come, go, or act in turn.
+  bool action_masks = false;  ///< With agents: some of their choices may be forbidden.
   bool operator==(const env_spec&) const = default;
 };
 
@@ -70,6 +99,8 @@ class action_view {
   /// The integers [P] of a multi_discrete or multi_binary action, and those of all parts of a tuple
   /// or dict one after another.
   std::span<const std::int64_t> parts() const { return integers_; }
+  /// The floats of a tuple or dict, also if there are none.
+  std::span<const float> floats() const { return floats_; }
   /// The elements [A] of a box action, and those of all boxes of a tuple or dict one after another.
   std::span<const float> continuous() const {
     if (floats_.empty() && !integers_.empty()) throw_wrong_kind("continuous", "discrete");
@@ -145,6 +176,9 @@ class environment {
   virtual bool save(state_writer& to) const;
   /// Continues from a state that `save` of an equal environment has put. Throws state_error.
   virtual void restore(const state_reader& from);
+
+  /// Returns what the last step did to each agent of env_spec::agents. Returns none by default.
+  virtual std::span<const agent_step> agent_steps() const;
 
   /// Draws the current state as a picture on `on`, and returns true. It may be called from the
   /// first reset on, also when the episode has ended. The default returns false: the environment

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/environments/action_numbers.hpp"
+#include "actors/environments/agent_layout.hpp"
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/obs_rows.hpp"
 #include "actors/environments/space_check.hpp"
@@ -37,6 +38,22 @@ class drawn_action {
   }
 
   action_view view() const { return {integers_, floats_}; }
+  /// Replaces each choice that the action masks of the observation `obs` [D] forbid by the next one
+  /// that they allow.
+  void obey(const env_spec& spec, std::span<const float> obs) {
+    const auto masks = agent_layout(spec).masks().of(obs);
+    const auto numbers = numbers_of(spec.action_space);
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < integers_.size(); ++i) {
+      const auto& [first, count, binary] = numbers.integers[i];
+      auto choice = integers_[i] - first;
+      for (std::int64_t tried = 0;
+           tried < count && masks[begin + static_cast<std::size_t>(choice)] == 0; ++tried)
+        choice = (choice + 1) % count;
+      integers_[i] = first + choice;
+      begin += static_cast<std::size_t>(count);
+    }
+  }
 
  private:
   void append(const space_value& value) {
@@ -134,7 +151,10 @@ class player {
     return told;
   }
   /// Takes the place in the episode of another player, from whom its state comes.
-  void continue_as(const player& other) { length_ = other.length_; }
+  void continue_as(const player& other) {
+    length_ = other.length_;
+    last_obs_ = other.last_obs_;
+  }
   /// Throws broken.
   outcome reset(std::optional<std::uint64_t> seed, const std::string& at) {
     length_ = 0;
@@ -142,7 +162,8 @@ class player {
     return {.is_reset = true, .obs = read("reset", at)};
   }
   /// Throws broken.
-  outcome step(const drawn_action& action, const std::string& at) {
+  outcome step(drawn_action action, const std::string& at) {
+    if (spec_.action_masks) action.obey(spec_, last_obs_);
     outcome after;
     call("step", at, [&] { after.result = env_->step(action.view(), rows_->row(0)); });
     after.obs = read("step", at);
@@ -189,6 +210,7 @@ class player {
   std::vector<float> read(const char* where, const std::string& at) {
     const auto row = rows_->row(0);
     std::vector<float> obs(row.begin(), row.end());
+    last_obs_ = obs;
     if (rows_->good(0)) return obs;
     const auto [reason, message] = rows_->fault(0);
     if (reason != env_failure_reason::shape) return obs;  // its values are checked by their parts
@@ -205,6 +227,7 @@ class player {
   env_spec spec_;
   std::optional<detail::obs_rows> rows_;
   std::int64_t length_ = 0;
+  std::vector<float> last_obs_;  // [D]
 };
 
 /// Plays episodes of random actions, one call after the other.
@@ -341,11 +364,15 @@ class checker {
 
   void check_outcome(const outcome& after, const std::string& at) {
     const environment_call call{after.is_reset ? "reset" : "step", at};
-    detail::check_observation(
-        spec_.observation_space, after.obs,
-        [&](const char* check, const std::string& key, std::string expected, std::string got) {
-          fault(check, call, std::move(expected), std::move(got), key);
-        });
+    const detail::observation_fault tell = [&](const char* check, const std::string& key,
+                                               std::string expected, std::string got) {
+      fault(check, call, std::move(expected), std::move(got), key);
+    };
+    if (spec_.agents.empty()) {
+      detail::check_observation(spec_.observation_space, after.obs, tell);
+    } else {
+      detail::check_joint_observation(spec_, after.obs, tell);
+    }
     if (!std::isfinite(after.result.reward))
       fault("reward", call, "a finite number", fmt::format("{}", after.result.reward));
     for (const auto& [name, number] : after.info)

@@ -32,6 +32,10 @@ using observation_fault = std::function<void(const char* check, const std::strin
                                              std::string expected, std::string got)>;
 /// Tells the first fault of each part of an observation [flat_size()] that is outside of `of`.
 void check_observation(const space& of, std::span<const float> obs, const observation_fault& tell);
+/// Does so for a row of an environment with several agents. The part of an agent that does not act
+/// may be zeros, which stand for no observation.
+void check_joint_observation(const env_spec& spec, std::span<const float> row,
+                             const observation_fault& tell);
 
 /// Returns the key of the part of a flattened value to which element `index` belongs, and the
 /// index in that part.

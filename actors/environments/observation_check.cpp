@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/environments/agent_layout.hpp"
 #include "actors/environments/environment_check.hpp"
 
 namespace troupe::detail {
 namespace {
 
 std::string joined(const std::string& key, const std::string& name) {
-  return key.empty() ? name : key + "/" + name;
+  return key.empty() ? name : name.empty() ? key : key + "/" + name;
 }
 
 /// Calls `visit(name, part)` for each part of a tuple or dict, in the order of the flattened value.
@@ -126,6 +127,31 @@ struct part_finder {
 
 void check_observation(const space& of, std::span<const float> obs, const observation_fault& tell) {
   std::visit(row_checker{obs, std::string(), tell}, of.as_variant());
+}
+
+void check_joint_observation(const env_spec& spec, std::span<const float> row,
+                             const observation_fault& tell) {
+  const agent_layout layout(spec);
+  const auto check_part = [&](const space& of, std::span<const float> part,
+                              const std::string& name) {
+    check_observation(
+        of, part,
+        [&](const char* check, const std::string& key, std::string expected, std::string got) {
+          tell(check, joined(name, key), std::move(expected), std::move(got));
+        });
+  };
+  for (std::size_t i = 0; i < layout.count(); ++i) {
+    const auto seen = layout[i].obs.of(row);
+    const bool sees = std::ranges::any_of(seen, [](float each) { return each != 0; });
+    if (sees || layout.acts(row, i))
+      check_part(spec.agents[i].observation_space, seen, spec.agents[i].name);
+  }
+  if (spec.state_space) check_part(*spec.state_space, layout.state().of(row), "state");
+  for (const auto& [flags, name] :
+       {std::pair(layout.active(), "active"), std::pair(layout.masks(), "action masks")})
+    for (const float flag : flags.of(row))
+      if (flag != 0 && flag != 1)
+        return tell("bounds", name, "flags of 0 or 1", fmt::format("{}", flag));
 }
 
 std::pair<std::string, std::size_t> part_at(const space& of, std::size_t index) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "actors/checkpoint/state_codec.hpp"
+#include "actors/environments/agent_layout.hpp"
 #include "actors/random/derived_seed.hpp"
 
 namespace troupe {
@@ -82,7 +83,10 @@ vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
       obs_size_(spec.observation_space.flat_size()),
       limit_(spec.max_episode_steps.value_or(-1)),
       checker_(spec, checked_size(size, spec)),
+      agents_(agent_layout(spec).count()),
       episodes_(size),
+      agent_sums_(size * agents_),
+      agents_ended_(size * agents_),
       level_(spec.levels - 1) {
   if (spec.levels < 1) throw std::invalid_argument(spec.id + ": expected a level or more, got 0");
   if (spec.max_episode_steps && limit_ < 1)
@@ -145,6 +149,8 @@ env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
 struct vector_env_base::state {
   std::vector<std::string> environments;
   std::vector<episode> episodes;
+  std::vector<double> agent_sums;
+  std::vector<std::uint8_t> agents_ended;
   std::size_t level;               ///< The level of the episodes that begin next.
   std::vector<std::size_t> turns;  ///< See set_turns.
   std::size_t turn;
@@ -155,6 +161,8 @@ struct vector_env_base::state {
 std::optional<std::string> vector_env_base::save() {
   state all{.environments = {},
             .episodes = episodes_,
+            .agent_sums = agent_sums_,
+            .agents_ended = agents_ended_,
             .level = level_,
             .turns = turns_,
             .turn = turn_,
@@ -170,11 +178,15 @@ std::optional<std::string> vector_env_base::save() {
 
 void vector_env_base::restore(const std::string& bytes) {
   auto all = state_of<state>(bytes);
-  if (all.environments.size() != size() || all.episodes.size() != size())
+  if (all.environments.size() != size() || all.episodes.size() != size() ||
+      all.agent_sums.size() != agent_sums_.size() ||
+      all.agents_ended.size() != agents_ended_.size())
     throw state_error(fmt::format("{}: expected the state of {} environments, got that of {}",
                                   spec_.id, size(), all.environments.size()));
   check_choice(all);
   episodes_ = std::move(all.episodes);
+  agent_sums_ = std::move(all.agent_sums);
+  agents_ended_ = std::move(all.agents_ended);
   level_ = all.level;
   turns_ = std::move(all.turns);
   turn_ = all.turn;
@@ -213,6 +225,8 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
   out.reward.assign(size(), 0);
   out.terminated.assign(size(), 0);
   out.truncated.assign(size(), 0);
+  out.agent_reward.assign(agent_sums_.size(), 0);
+  out.agent_ended.assign(agents_ended_.size(), 0);
   out.finished.clear();
   out.failures.clear();
   return {actions, obs_rows(size(), obs_size_, std::move(out.obs)), out};
@@ -228,11 +242,26 @@ void vector_env_base::set_attr(const std::string& name, const std::string& json)
   for (std::size_t i = 0; i < size(); ++i) at(i).set_attr(name, json);
 }
 
+void vector_env_base::settle_agents(env_step& out, std::size_t i, bool at_limit) {
+  const auto steps = at(i).agent_steps();
+  for (std::size_t a = 0; a < agents_; ++a) {
+    const auto place = i * agents_ + a;
+    auto ended = steps[a].ended;
+    if (at_limit && ended == episode_end::none && !agents_ended_[place])
+      ended = episode_end::truncated;
+    out.agent_reward[place] = steps[a].reward;
+    out.agent_ended[place] = static_cast<std::uint8_t>(ended);
+    agent_sums_[place] += steps[a].reward;
+    agents_ended_[place] |= static_cast<std::uint8_t>(ended != episode_end::none);
+  }
+}
+
 void vector_env_base::finish(batch_step& batch, std::size_t i, const step_result& last) {
   if (final_canvas_) at(i).render(*final_canvas_);
   const auto obs = batch.rows.row(i);
   auto info = at(i).info();
   if (last.success) info["is_success"] = *last.success ? 1 : 0;
+  const auto sums = std::span(agent_sums_).subspan(i * agents_, agents_);
   batch.out.finished.push_back({.index = i,
                                 .episode_return = episodes_[i].sum,
                                 .length = episodes_[i].length,
@@ -240,7 +269,8 @@ void vector_env_base::finish(batch_step& batch, std::size_t i, const step_result
                                 .level = episodes_[i].level,
                                 .task = episodes_[i].task,
                                 .success = last.success.value_or(last.terminated),
-                                .info = std::move(info)});
+                                .info = std::move(info),
+                                .agent_returns = {sums.begin(), sums.end()}});
   begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
 }
 
@@ -261,6 +291,9 @@ void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double rewar
 void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> seed,
                                     obs_rows& rows, failure_list& failures) {
   episodes_[i] = next_episode(i);
+  const auto its = static_cast<std::ptrdiff_t>(i * agents_);
+  std::fill_n(agent_sums_.begin() + its, agents_, 0.0);
+  std::fill_n(agents_ended_.begin() + its, agents_, std::uint8_t{0});
   if (try_reset(i, seed, rows, failures)) return;
   for (int attempt = 0; attempt < replacements_max; ++attempt)
     if (try_replace(i, rows, failures)) return;

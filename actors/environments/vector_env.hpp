@@ -63,6 +63,7 @@ class vector_env_base : public vector_environment {
     auto& episode = episodes_[i];
     episode.sum += result.reward;
     const bool at_limit = ++episode.length == limit_;
+    if (agents_ > 0) settle_agents(batch.out, i, at_limit);
     batch.out.reward[i] = result.reward;
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
@@ -82,6 +83,7 @@ class vector_env_base : public vector_environment {
   struct state;
   using failure_list = std::vector<env_failure>;
 
+  void settle_agents(env_step& out, std::size_t i, bool at_limit);
   void drop_faulty(batch_step& batch, std::size_t i, double reward);
   void finish(batch_step& batch, std::size_t i, const step_result& last);
   void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
@@ -101,10 +103,13 @@ class vector_env_base : public vector_environment {
   std::size_t obs_size_;  // D
   std::int64_t limit_;    // the time limit in steps; -1 means none
   action_checker checker_;
+  std::size_t agents_;  // N
   std::vector<episode> episodes_;
-  std::size_t level_;               // the level of the episodes that begin next
-  std::vector<std::size_t> turns_;  // see set_turns; empty if it was never called
-  std::size_t turn_ = 0;            // the next index into turns_
+  std::vector<double> agent_sums_;          // [B, N] the rewards of the episodes under way
+  std::vector<std::uint8_t> agents_ended_;  // [B, N]
+  std::size_t level_;                       // the level of the episodes that begin next
+  std::vector<std::size_t> turns_;          // see set_turns; empty if it was never called
+  std::size_t turn_ = 0;                    // the next index into turns_
   numpy_random replacement_seeds_ = numpy_random::from_entropy();
   bool was_reset_ = false;
   canvas* final_canvas_ = nullptr;

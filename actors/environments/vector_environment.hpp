@@ -55,6 +55,8 @@ struct finished_episode {
   /// The numbers of environment::info. "is_success" is among them if the environment said whether
   /// the episode was a success.
   episode_info info = {};
+  /// [N] The undiscounted sum of each agent's rewards; empty for a single agent.
+  std::vector<double> agent_returns = {};
 };
 
 /// The outcome of an episode, for the curriculum or the scheduler that chooses levels and tasks.
@@ -89,6 +91,12 @@ struct env_step {
   /// [B] The running discounted sum of each environment's rewards (see discounted_returns), or
   /// empty if rewards are not normalised.
   recycled_vector<double> discounted = {};
+  /// [B, N] The rewards of the agents of env_spec::agents; empty for a single agent. `reward` has
+  /// their mean.
+  recycled_vector<double> agent_reward = {};
+  /// [B, N] An episode_end: how the episode of each agent ended with this step; empty for a single
+  /// agent. It is `none` if the agent's episode goes on, has ended before or has not begun.
+  recycled_vector<std::uint8_t> agent_ended = {};
   recycled_vector<finished_episode> finished = {};  ///< The episodes that ended in this step.
   std::vector<env_failure> failures = {};           ///< The failures of this step and its resets.
 };

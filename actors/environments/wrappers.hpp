@@ -38,6 +38,7 @@ class environment_wrapper : public environment {
   }
   bool save(state_writer& to) const override { return inner_->save(to); }
   void restore(const state_reader& from) override { inner_->restore(from); }
+  std::span<const agent_step> agent_steps() const override { return inner_->agent_steps(); }
   bool render(canvas& on) const override { return inner_->render(on); }
 
  protected:

@@ -71,7 +71,7 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
   }
   // The seed doesn't matter, because evaluate loads all weights.
   constexpr std::uint64_t any_seed = 0;
-  choices_ = choice_map(spec.action_space);
+  if (options_.shape.policies.empty()) choices_ = choice_map(spec.action_space);
   network_ = make_acting_network(options_.shape, options_.network, spec.action_space, any_seed);
 }
 

@@ -8,6 +8,8 @@
 
 #include "actors/environments/obs_scale.hpp"
 #include "actors/networks/actor_critic.hpp"
+#include "actors/networks/joint_shape.hpp"
+#include "actors/networks/named_tensors.hpp"
 
 namespace troupe {
 
@@ -164,7 +166,7 @@ class acting_single final : public acting_network {
   void act(const float* obs, int rows, action_random& random, bool deterministic,
            action_rows_out actions) override {
     network_.act(obs, rows, random, deterministic, actions);
-    if (actions.value) scale_.stretch(actions.value, static_cast<std::size_t>(rows));
+    if (!scale_.empty()) scale_.stretch(actions.value, static_cast<std::size_t>(rows));
   }
 
  private:
@@ -172,11 +174,67 @@ class acting_single final : public acting_network {
   action_scale scale_;
 };
 
+/// The networks of the policies of an environment with several agents. Their parameters lie one
+/// after another, as in layout_of.
+class acting_policies final : public acting_network {
+ public:
+  acting_policies(const network_shape& shape, const network_options& options, const space& actions,
+                  std::uint64_t seed)
+      : agents_(shape, actions) {
+    const auto& of_agents = actions.get_if<spaces::tuple>()->parts;
+    integers_ = static_cast<std::size_t>(shape.choice_count());
+    floats_ = static_cast<std::size_t>(shape.continuous_size);
+    width_ = static_cast<std::size_t>(shape.obs_size);
+    for (std::size_t i = 0; i < agents_.policies(); ++i) {
+      const auto& own = agents_.shape_of_policy(i);
+      networks_.push_back(
+          make_acting_network(own, options, of_agents[agents_.agents_of(i).front()], seed + i));
+      counts_.push_back(layout_of(own, options).count);
+    }
+  }
+
+  void load_parameters(const at::Tensor& parameters) override {
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < networks_.size(); ++i) {
+      networks_[i]->load_parameters(parameters.narrow(0, first, counts_[i]));
+      first += counts_[i];
+    }
+  }
+  void act(const float* obs, int rows, action_random& random, bool deterministic,
+           action_rows_out actions) override {
+    const auto environments = static_cast<std::size_t>(rows);
+    const std::span joint(obs, environments * width_);
+    for (std::size_t i = 0; i < networks_.size(); ++i) {
+      const auto& own = agents_.shape_of_policy(i);
+      const auto count = environments * agents_.agents_of(i).size();
+      rows_.resize(count * static_cast<std::size_t>(own.obs_size));
+      choices_.resize(count * static_cast<std::size_t>(own.choice_count()));
+      values_.resize(count * static_cast<std::size_t>(own.continuous_size));
+      agents_.gather(i, joint, rows_);
+      networks_[i]->act(rows_.data(), static_cast<int>(count), random, deterministic,
+                        {choices_.data(), values_.data()});
+      agents_.scatter(i, choices_, values_, {actions.choice, environments * integers_},
+                      {actions.value, environments * floats_});
+    }
+  }
+
+ private:
+  agent_rows agents_;
+  std::size_t integers_, floats_, width_;
+  std::vector<std::unique_ptr<acting_network>> networks_;
+  std::vector<std::int64_t> counts_;  // the parameters of each
+  std::vector<float> rows_, values_;
+  std::vector<std::int64_t> choices_;
+};
+
 }  // namespace
 
 std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
                                                     const network_options& options,
                                                     const space& actions, std::uint64_t seed) {
+  if (!shape.policies.empty()) {
+    return std::make_unique<acting_policies>(shape, options, actions, seed);
+  }
   if (options.kind == network_kind::actor_critic) {
     return std::make_unique<acting_actor_critic>(shape, options, seed);
   }

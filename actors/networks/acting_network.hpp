@@ -22,6 +22,7 @@ class action_scale {
   /// Throws std::invalid_argument unless `actions` is a box with finite bounds.
   explicit action_scale(const space& actions);
 
+  bool empty() const { return low_.empty(); }
   /// Replaces each of `rows` actions [A] by low + (action + 1) / 2 * (high - low).
   void stretch(float* actions, std::size_t rows) const;
 
@@ -82,7 +83,9 @@ class acting_network {
                    action_rows_out actions) = 0;
 };
 
-/// Makes the network for `actions`, the action space of the environment. Throws
+/// Makes the network for `actions`, the action space of the environment. A shape with several
+/// policies gets a network for each; its integers are those of the environment, for which
+/// choice_map is not needed. Throws
 /// std::invalid_argument if the kind does not fit it.
 std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
                                                     const network_options& options,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -27,6 +28,15 @@ const network_shape& checked(const network_shape& shape, const network_options& 
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): expected obs_size >= 1, actions and positive sizes");
   }
+  const auto options_of = shape.categories();
+  const int logits = std::accumulate(options_of.begin(), options_of.end(), 0);
+  if (shape.critic_only < 0 || shape.actor_inputs() < 1 ||
+      (shape.mask_size != 0 && shape.mask_size != logits)) {
+    throw std::invalid_argument(
+        "network (" + to_string(shape, options) + "): expected a mask of 0 or " +
+        std::to_string(logits) + " floats and observations for the actor, got a mask of " +
+        std::to_string(shape.mask_size) + " and " + std::to_string(shape.actor_inputs()));
+  }
   if (options.use_sde && (!shape.is_continuous() || shape.choice_count() > 0)) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): use_sde of true, expected false where actions are discrete");
@@ -38,6 +48,9 @@ std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(size);
   return buffer;
 }
+
+// The logit of an option that an action mask forbids: exp of it is 0.
+constexpr float forbidden = -1e8f;
 
 at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
 
@@ -111,16 +124,20 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
       options_(std::move(options)),
       link_(options_.device),
       extractor_(detail::make_extractor(shape_, options_)),
-      actor_(extractor_ ? extractor_->features() : shape_.obs_size,
+      actor_(extractor_ ? extractor_->features() : shape_.actor_inputs(),
              hidden_after_body(shape_, options_, options_.hidden), shape_.actor_outputs(),
              options_.hidden_activation),
-      critic_(actor_.inputs(),
+      critic_(extractor_ ? extractor_->features() : shape_.obs_size,
               hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
               1, options_.hidden_activation),
       backend_(detail::choose_backend(options_.backend, {.net = &actor_,
                                                          .has_convolutions = extractor_.has_value(),
                                                          .is_on_host = link_.is_host()})),
       head_(shape_) {
+  if (extractor_ && shape_.actor_inputs() != shape_.obs_size) {
+    throw std::invalid_argument("network (" + to_string(shape_, options_) +
+                                "): expected no image where the critic sees more than the actor");
+  }
   if (options_.use_sde) {
     noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
   }
@@ -227,6 +244,26 @@ void actor_critic::set_obs_statistics(std::span<const double> mean,
   detail::write_obs_scale(mean, variance, obs_mean());
 }
 
+const float* actor_critic::actor_part(const float* x, int rows) {
+  const int width = critic_.inputs(), own = actor_.inputs();
+  if (own == width) return x;
+  float* to = grown(actor_seen_, static_cast<std::size_t>(rows) * own).data();
+  for (std::ptrdiff_t row = 0; row < rows; ++row) std::copy_n(x + row * width, own, to + row * own);
+  return to;
+}
+
+void actor_critic::mask(const float* x, int rows, float* outputs) const {
+  if (shape_.mask_size == 0) return;
+  const std::ptrdiff_t width = shape_.obs_size, count = shape_.actor_outputs();
+  for (std::ptrdiff_t row = 0; row < rows; ++row) {
+    const float* allowed = x + row * width + shape_.actor_inputs();
+    float* logits = outputs + row * count + shape_.continuous_size;
+    for (int i = 0; i < shape_.mask_size; ++i) {
+      if (allowed[i] <= 0) logits[i] = forbidden;
+    }
+  }
+}
+
 const float* actor_critic::convolved(const float* obs, int rows) {
   constexpr int block = 128;  // keeps the memory of the layers' results small
   const at::NoGradGuard no_grad;
@@ -316,19 +353,21 @@ void actor_critic::act(const float* obs, int rows, action_random& random, bool d
                        action_rows_out actions, float* log_prob, float* value,
                        const float* const* noise) {
   const float* x = seen(obs, rows);
+  const float* own = actor_part(x, rows);
   if (noise_) {
     const float* outputs =
-        forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
-    const auto log_std = find_log_std(x, rows);
+        forward(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_);
+    const auto log_std = find_log_std(own, rows);
     const float* departure = nullptr;
     if (noise && !deterministic) {
-      departure = noise_->depart(actor_.features_of(x, actor_buffers_), rows, noise);
+      departure = noise_->depart(actor_.features_of(own, actor_buffers_), rows, noise);
     }
     head_.sample(outputs, log_std, rows, random, deterministic, departure, actions, log_prob);
   } else {
     float* outputs =
         grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-    infer(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_, outputs);
+    infer(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_, outputs);
+    mask(x, rows, outputs);
     head_.sample(outputs, {log_std()}, rows, random, deterministic, nullptr, actions, log_prob);
   }
   infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
@@ -371,8 +410,18 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
   }
   x = link_.to_device(x);
   if (extractor_) x = extract(x);
-  const auto [features, outputs_there] = run_leaves(actor_leaves_, x);
-  const auto outputs = link_.to_host(outputs_there);
+  const auto own = extractor_ ? x : x.narrow(1, 0, shape_.actor_inputs());
+  const auto [features, outputs_there] = run_leaves(actor_leaves_, own);
+  auto outputs = link_.to_host(outputs_there);
+  if (shape_.mask_size > 0) {
+    const auto allowed = link_.to_host(x).narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
+    const auto logits = outputs.narrow(1, shape_.continuous_size, shape_.mask_size);
+    const auto masked = at::where(allowed, logits, at::full({}, forbidden, logits.options()));
+    const auto rest = shape_.continuous_size + shape_.mask_size;
+    outputs = at::cat({outputs.narrow(1, 0, shape_.continuous_size), masked,
+                       outputs.narrow(1, rest, outputs.size(1) - rest)},
+                      1);
+  }
   const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
   auto log_std = log_std_leaf_;
   if (noise_) {  // the noise does not train the features
@@ -395,13 +444,15 @@ detail::log_std_rows actor_critic::find_log_std(const float* x, int rows) {
 
 evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
   const float* x = seen(obs, rows);
+  const float* own = actor_part(x, rows);
   const float* outputs =
-      forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
+      forward(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_);
+  mask(x, rows, actor_buffers_.outputs.back().data());
   const float* value =
       forward(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_);
   float* log_prob = grown(log_prob_, rows).data();
   float* entropy = grown(entropy_, rows).data();
-  evaluated_log_std_ = find_log_std(x, rows);
+  evaluated_log_std_ = find_log_std(own, rows);
   head_.evaluate(outputs, evaluated_log_std_, rows, actions, choices_, log_prob, entropy);
   return {log_prob, entropy, value};
 }
@@ -428,8 +479,9 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
     head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
                    d_outputs, d_log_std);
   }
-  const float* x = normalizes() ? seen_.data() : obs;  // evaluate_rows has filled seen_
-  actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
+  const float* x = normalizes() ? seen_.data() : obs;  // evaluate_rows has filled the buffers
+  const float* own = critic_.inputs() == actor_.inputs() ? x : actor_seen_.data();
+  actor_.backward(actor_parameters(), own, rows, d_outputs, actor_buffers_, gradient);
   critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
                    gradient + offset_of(critic_parameters()));
 }

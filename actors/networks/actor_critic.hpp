@@ -52,6 +52,12 @@ struct evaluation_rows {
 /// with use_sde), critic. The layers are views of it. The gradient is a second such block. So
 /// weights are copied with one memcpy, hashed in one pass and optimised in one pass.
 ///
+/// If the shape has critic_only floats, only the critic sees these, as the central critic of
+/// several agents (Lowe et al. 2017, https://arxiv.org/abs/1706.02275). If it has an action mask,
+/// the logits of forbidden options are replaced by a very negative number, so that their
+/// probability and their gradient are 0 (Huang and Ontanon 2022, https://arxiv.org/abs/2006.14171,
+/// section 4).
+///
 /// If observations are images, actor and critic share convolutions, as in Stable-Baselines3's
 /// CnnPolicy, and are one linear layer each. If they are a Dict or Tuple with images, actor and
 /// critic share a feature_extractor, as in its MultiInputPolicy, and are perceptrons over the
@@ -153,6 +159,10 @@ class actor_critic {
   const float* seen(const float* obs, int rows);
   bool normalizes() const { return options_.normalize_obs && !obs_normalized_; }
   const float* convolved(const float* obs, int rows);
+  /// Returns the actor's part of x [rows, D], what `seen` has returned: x itself, or a copy.
+  const float* actor_part(const float* x, int rows);
+  /// Replaces the logits of options that the masks in x [rows, D] forbid.
+  void mask(const float* x, int rows, float* outputs) const;
   at::Tensor extract(const at::Tensor& obs) const;
   /// Like mlp::forward and mlp::infer, but on the device.
   const float* forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
@@ -189,6 +199,7 @@ class actor_critic {
   std::vector<at::Tensor> extractor_leaves_;
 
   std::vector<float> seen_;
+  std::vector<float> actor_seen_;  // [rows, actor_inputs()] if the critic sees more
   detail::mlp_buffers actor_buffers_;
   detail::mlp_buffers critic_buffers_;
   detail::choice_buffers choices_;

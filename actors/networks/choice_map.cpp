@@ -20,7 +20,7 @@ choice_map::choice_map(const space& actions) {
   if (!changes) integers_.clear();
 }
 
-void choice_map::to_environment(recycled_vector<std::int64_t>& rows) const {
+void choice_map::to_environment(std::span<std::int64_t> rows) const {
   if (integers_.empty()) return;
   std::vector<std::int64_t> choices(integers_.size());
   for (auto row = rows.begin(); row != rows.end();) {

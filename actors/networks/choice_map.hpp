@@ -2,10 +2,10 @@
 // The integers that a network chooses, as an environment's action has them.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "actors/environments/space.hpp"
-#include "runtime/base/recycled_vector.hpp"
 
 namespace troupe {
 
@@ -20,7 +20,7 @@ class choice_map {
   explicit choice_map(const space& actions);
 
   /// Converts whole rows [N, P] in place.
-  void to_environment(recycled_vector<std::int64_t>& rows) const;
+  void to_environment(std::span<std::int64_t> rows) const;
 
  private:
   struct integer {

@@ -157,6 +157,63 @@ std::vector<obs_part> parts_in(const fields& dict) {
   return parts;
 }
 
+// The policies and agents of a shape: each has an entry with its name and one with its numbers.
+std::string policy_key(std::size_t i) { return "policy." + std::to_string(i); }
+std::string agent_key(std::size_t i) { return "agent." + std::to_string(i); }
+
+// The members of agent_view that are numbers, in the order in which files have them.
+constexpr int agent_view::* agent_numbers[] = {
+    &agent_view::policy,       &agent_view::obs_begin,
+    &agent_view::obs_size,     &agent_view::id,
+    &agent_view::ids,          &agent_view::mask_begin,
+    &agent_view::critic_begin, &agent_view::integers_begin,
+    &agent_view::floats_begin, &agent_view::active};
+constexpr int policy_shape::* policy_numbers[] = {
+    &policy_shape::obs_size,         &policy_shape::critic_only,     &policy_shape::mask_size,
+    &policy_shape::discrete_actions, &policy_shape::continuous_size, &policy_shape::multi_binary};
+
+void insert_agents(dictionary_entries& to, const network_shape& shape) {
+  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+    const auto& policy = shape.policies[i];
+    std::vector<std::int64_t> numbers;
+    for (const auto member : policy_numbers) numbers.push_back(policy.*member);
+    numbers.insert(numbers.end(), policy.multi_discrete.begin(), policy.multi_discrete.end());
+    to.emplace_back(policy_key(i), policy.name);
+    to.emplace_back(policy_key(i) + ".numbers", std::move(numbers));
+  }
+  for (std::size_t i = 0; i < shape.agents.size(); ++i) {
+    std::vector<std::int64_t> numbers;
+    for (const auto member : agent_numbers) numbers.push_back(shape.agents[i].*member);
+    to.emplace_back(agent_key(i), shape.agents[i].name);
+    to.emplace_back(agent_key(i) + ".numbers", std::move(numbers));
+  }
+}
+
+void read_agents(const fields& dict, network_shape& shape) {
+  for (std::size_t i = 0; dict.has(policy_key(i)); ++i) {
+    const auto numbers = dict.numbers(policy_key(i) + ".numbers");
+    TORCH_CHECK(numbers.size() >= std::size(policy_numbers), policy_key(i), ": expected at least ",
+                std::size(policy_numbers), " numbers, got ", numbers.size());
+    policy_shape policy{.name = dict.text(policy_key(i))};
+    auto next = numbers.begin();
+    for (const auto member : policy_numbers) policy.*member = *next++;
+    policy.multi_discrete.assign(next, numbers.end());
+    shape.policies.push_back(std::move(policy));
+  }
+  for (std::size_t i = 0; dict.has(agent_key(i)); ++i) {
+    const auto numbers = dict.numbers(agent_key(i) + ".numbers");
+    TORCH_CHECK(numbers.size() == std::size(agent_numbers), agent_key(i), ": expected ",
+                std::size(agent_numbers), " numbers, got ", numbers.size());
+    agent_view agent{.name = dict.text(agent_key(i))};
+    auto next = numbers.begin();
+    for (const auto member : agent_numbers) agent.*member = *next++;
+    TORCH_CHECK(std::cmp_less(agent.policy, shape.policies.size()) && agent.policy >= 0,
+                agent_key(i), ": expected one of ", shape.policies.size(), " policies, got ",
+                agent.policy);
+    shape.agents.push_back(std::move(agent));
+  }
+}
+
 std::string serialise(const saved_model& model) {
   dictionary_entries dict;
   const auto insert = [&](std::string key, plain_value value) {
@@ -175,6 +232,9 @@ std::string serialise(const saved_model& model) {
   number("interleaved", model.shape.interleaved);
   number("multi_binary", model.shape.multi_binary);
   insert_parts(dict, model.shape.parts);
+  number("critic_only", model.shape.critic_only);
+  number("mask_size", model.shape.mask_size);
+  insert_agents(dict, model.shape);
   text("body", to_string(model.options.body));
   insert("cnn_channels", to_list(model.options.cnn.channels));
   insert("cnn_kernels", to_list(model.options.cnn.kernels));
@@ -355,6 +415,11 @@ saved_model load_model(const fs::path& path) {
       model.shape.interleaved = dict.number("interleaved");
       model.shape.multi_binary = dict.number("multi_binary");
       model.shape.parts = parts_in(dict);
+    }
+    if (dict.has("critic_only")) {  // older files have a single agent without masks
+      model.shape.critic_only = dict.number("critic_only");
+      model.shape.mask_size = dict.number("mask_size");
+      read_agents(dict, model.shape);
     }
     model.options.hidden = dict.numbers("hidden");
     model.options.hidden_activation = activation_named(dict.text("activation"));

@@ -70,9 +70,30 @@ void tensor_layout::add(const detail::feature_extractor& extractor, const std::s
   }
 }
 
+namespace {
+
+/// The layout of the networks of several policies, one after another.
+tensor_layout layout_of_policies(const network_shape& shape, const network_options& options) {
+  tensor_layout all;
+  for (const auto& policy : shape.policies) {
+    auto one = layout_of(shape_of(policy), options);
+    for (auto& place : one.tensors) {
+      place.name = policy.name + '.' + place.name;
+      place.offset += all.count;
+      all.tensors.push_back(std::move(place));
+    }
+    all.count += one.count;
+  }
+  return all;
+}
+
+}  // namespace
+
 tensor_layout layout_of(const network_shape& shape, const network_options& options) {
+  if (!shape.policies.empty()) return layout_of_policies(shape, options);
   const auto extractor = detail::make_extractor(shape, options);
-  const int inputs = extractor ? extractor->features() : shape.obs_size;
+  const int all_inputs = extractor ? extractor->features() : shape.obs_size;
+  const int inputs = extractor ? all_inputs : shape.actor_inputs();
   const auto hidden = [&](const std::vector<int>& widths) {
     return hidden_after_body(shape, options, widths);
   };
@@ -89,8 +110,9 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
   };
   if (options.kind == network_kind::actor_critic) {
     add_log_std();
-    made.add("critic", detail::mlp(inputs, hidden(options.critic_hidden.value_or(options.hidden)),
-                                   1, options.hidden_activation));
+    made.add("critic",
+             detail::mlp(all_inputs, hidden(options.critic_hidden.value_or(options.hidden)), 1,
+                         options.hidden_activation));
     if (extractor) made.add(*extractor);
   } else {
     if (extractor) made.add(*extractor);

@@ -38,10 +38,27 @@ bool shows_images(const std::vector<obs_part>& parts) {
 
 }  // namespace
 
+network_shape shape_of(const policy_shape& policy) {
+  network_shape shape{.obs_size = policy.obs_size,
+                      .discrete_actions = policy.discrete_actions,
+                      .continuous_size = policy.continuous_size,
+                      .multi_discrete = policy.multi_discrete};
+  shape.multi_binary = policy.multi_binary;
+  shape.critic_only = policy.critic_only;
+  shape.mask_size = policy.mask_size;
+  return shape;
+}
+
 bool fits(const network_shape& model, const network_shape& needed) {
   if (model == needed) return true;
   auto without_parts = needed;
   without_parts.parts.clear();
+  if (!model.policies.empty()) {
+    auto joint = model;
+    joint.policies.clear();
+    joint.agents.clear();
+    return joint == without_parts;
+  }
   return model == without_parts && !shows_images(needed.parts);
 }
 
@@ -177,7 +194,18 @@ std::string to_string(const network_shape& shape) {
   if (!shape.image.empty()) {
     return fmt::format("image {}, {}", image_text(shape.image, shape.interleaved), actions);
   }
-  if (shape.parts.empty()) return fmt::format("obs {}, {}", shape.obs_size, actions);
+  if (!shape.policies.empty()) {
+    std::vector<std::string> each;
+    for (const auto& policy : shape.policies) {
+      each.push_back(fmt::format("{} ({})", policy.name, to_string(shape_of(policy))));
+    }
+    return fmt::format("{} agents of the policies {}", shape.agents.size(), fmt::join(each, ", "));
+  }
+  if (shape.parts.empty()) {
+    const auto critic =
+        shape.critic_only > 0 ? fmt::format(" ({} for the critic alone)", shape.critic_only) : "";
+    return fmt::format("obs {}{}, {}", shape.obs_size, critic, actions);
+  }
   return fmt::format("obs {} ({}), {}", shape.obs_size, parts_text(shape.parts), actions);
 }
 

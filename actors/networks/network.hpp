@@ -53,6 +53,40 @@ struct obs_part {
   bool operator==(const obs_part&) const = default;
 };
 
+/// The rows that the network of one policy sees and the actions that it gives, in an environment
+/// with several agents. The sizes are as in network_shape.
+struct policy_shape {
+  std::string name;  ///< The name, such as "chaser".
+  int obs_size = 0;
+  int critic_only = 0;
+  int mask_size = 0;
+  int discrete_actions = 0;
+  int continuous_size = 0;
+  std::vector<int> multi_discrete = {};
+  int multi_binary = 0;
+
+  bool operator==(const policy_shape&) const = default;
+};
+
+/// How a policy plays one agent. Its row for the agent consists of numbers of the environment's
+/// observation row: [the agent's observation, its number among the policy's agents (one-hot), its
+/// action mask, what only the critic sees]. Each part may be empty.
+struct agent_view {
+  std::string name;        ///< The agent's name, such as "adversary_0".
+  int policy = 0;          ///< The index of its policy in network_shape::policies.
+  int obs_begin = 0;       ///< The first number of its observation.
+  int obs_size = 0;        ///< The number of these numbers.
+  int id = 0;              ///< Its number among the agents of its policy.
+  int ids = 0;             ///< How many these are; 0 means that the row has no number.
+  int mask_begin = 0;      ///< The first number of its action mask; mask_size are in the row.
+  int critic_begin = 0;    ///< The first number that only the critic sees, of critic_only ones.
+  int integers_begin = 0;  ///< The first of its integers in the environment's action.
+  int floats_begin = 0;    ///< The first of its floats in the environment's action.
+  int active = -1;         ///< The number that says whether it acts; -1 means that it always does.
+
+  bool operator==(const agent_view&) const = default;
+};
+
 /// The observations and actions of a network. An action has one kind of numbers, or several if it
 /// is a tuple; `discrete_actions` then is 0, and its discrete parts are in multi_discrete. The
 /// constructor of actor_critic refuses a shape without actions.
@@ -67,7 +101,19 @@ struct network_shape {
   int interleaved = 0;
   std::vector<obs_part> parts = {};  ///< the parts of a Dict or Tuple, in order; empty for others
   int multi_binary = 0;              ///< the number of zeros and ones in an action
+  /// The last so many floats of an observation are for the critic alone.
+  int critic_only = 0;
+  /// The floats before those are an action mask: one for each option of multi_discrete or of
+  /// discrete_actions, 1 if the option is allowed and 0 if it is forbidden. 0 means no mask.
+  int mask_size = 0;
+  /// The policies of an environment with several agents, each with a network of its own, and the
+  /// agents that they play. Empty for a single agent. The other members then describe the
+  /// environment's observations and actions as a whole.
+  std::vector<policy_shape> policies = {};
+  std::vector<agent_view> agents = {};
 
+  /// Returns the number of floats that the actor sees.
+  int actor_inputs() const { return obs_size - critic_only - mask_size; }
   bool is_continuous() const { return continuous_size > 0; }
   /// Returns the numbers of options of the choices that have one logit for each option.
   std::vector<int> categories() const;
@@ -85,9 +131,12 @@ struct network_shape {
   bool operator==(const network_shape&) const = default;
 };
 
+/// Returns the shape of the network of a policy.
+network_shape shape_of(const policy_shape& policy);
+
 /// Returns whether a network of shape `model` is one for `needed`. A model of an older version
 /// doesn't name the parts of its observations; they are then taken for the needed ones if none is
-/// an image.
+/// an image. A model of several policies is compared as a whole.
 bool fits(const network_shape& model, const network_shape& needed);
 
 /// Options of a network. The defaults are those of Stable-Baselines3's MlpPolicy.

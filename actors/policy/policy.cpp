@@ -27,7 +27,7 @@ policy::policy(const replica_info& info, policy_options options, service<weight_
     : options_(std::move(options)),
       store_(std::move(store)),
       network_(options_.shape, with_quick_weights(options_.network), options_.seed),
-      random_(derived_seed(options_.seed, "policy", {info.index, info.generation})),
+      random_(derived_seed(options_.seed, options_.stream, {info.index, info.generation})),
       matrices_(network_.noise_size()) {}
 
 task<> policy::catch_up() {
@@ -37,7 +37,10 @@ task<> policy::catch_up() {
 
 void policy::update(weights fresh) {
   if (fresh.version <= version_) return;
-  network_.load_parameters(fresh.parameters);
+  network_.load_parameters(
+      options_.of_several
+          ? fresh.parameters.narrow(0, options_.first_parameter, network_.parameter_count())
+          : fresh.parameters);
   version_ = fresh.version;
 }
 

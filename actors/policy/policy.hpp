@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "actors/networks/actor_critic.hpp"
@@ -46,6 +47,11 @@ struct policy_options {
   network_options network;
   /// The seed of the action draws. Each replica derives a stream of its own from it.
   std::uint64_t seed = 0;
+  /// The first of the weights' parameters that are this network's. Behind them may be those of
+  /// other policies, if the weights are those of several; then `of_several` is true.
+  std::int64_t first_parameter = 0;
+  bool of_several = false;
+  std::string stream = "policy";  ///< The name of the stream of random numbers.
 };
 
 /// The role that acts. It has weights of one version, and exchanges them between two batches

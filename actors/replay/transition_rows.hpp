@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace troupe {
+#include "actors/environments/environment.hpp"
 
-/// How an episode ended with a step.
-enum class episode_end : std::uint8_t {
-  none,        ///< The episode did not end: it continues, or was lost with its environment.
-  terminated,  ///< The task ended.
-  truncated    ///< The episode was cut off, for instance by the time limit.
-};
+namespace troupe {
 
 /// The number of values of one transition in each column.
 struct transition_widths {

@@ -54,7 +54,7 @@ class off_policy : public environment_algorithm {
   /// Writes a model file, with the critics if `of` are the weights that `newest` returned last.
   void write_model(const std::filesystem::path& path, const weights& of,
                    std::optional<double> score) const;
-  task<evaluation> evaluate_at_the_end(weights of);
+  task<evaluation> evaluate_at_the_end(weights of) { return evaluate_finally(std::move(of)); }
 
  private:
   std::size_t collectors() const;

@@ -149,19 +149,6 @@ void off_policy::write_model(const std::filesystem::path& path, const weights& o
                                      of.version == version_beside_ ? beside_ : named_tensors{});
 }
 
-task<evaluation> off_policy::evaluate_at_the_end(weights of) {
-  const int episodes = in.settings.evaluation.final_episodes;
-  serve_options measuring{.name = "final_evaluator",
-                          .placement = place_of_evaluation(in.settings.env),
-                          .deadline = long_call,
-                          .idempotent = {endpoint<&evaluator::evaluate>}};
-  const auto judging =
-      co_await in.serve<evaluator>(std::move(measuring), evaluator_of(episodes), in.stop_asked);
-  co_return co_await judging.route<&evaluator::evaluate>(
-      std::move(of), static_cast<std::size_t>(episodes),
-      derived_seed(in.settings.seed, "final evaluation"));
-}
-
 namespace {
 
 /// Throws std::invalid_argument if the network can't choose the environment's kind of action.

@@ -42,6 +42,8 @@ struct on_policy_options {
   int max_skipped_steps = 10;
   bool baseline = true;
   bool whole_episodes = false;
+  /// The critic learns returns that are normalised by running statistics, as MAPPO's.
+  bool normalize_value = false;
   optimizer_kind optimizer = optimizer_kind::adam;
   double optimizer_eps = 1e-5;
   double rmsprop_alpha = 0.99;

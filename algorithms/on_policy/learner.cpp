@@ -64,8 +64,12 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   const at::NoGradGuard no_grad;
 
   const auto batch = detail::prepared(given, options_);
-  auto targets = detail::targets_of(batch, model_, options_, stale);
+  auto targets = detail::targets_of(batch, model_, options_, stale, value_scale_);
   detail::row_order order(detail::usable_rows(batch, targets, model_.shape()), ranks_);
+  if (options_.normalize_value) {
+    value_scale_.update(targets.returns.data_ptr<float>(), order.own());
+    targets.returns = (targets.returns - value_scale_.mean()) / value_scale_.deviation();
+  }
   if (stale) {
     targets.proximal_log_prob =
         detail::proximal_log_prob_of(batch, model_, order.own(), minibatch_);
@@ -153,7 +157,8 @@ on_policy_learner_state on_policy_learner::state() const {
           .optimizer = optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
-          .skipped_in_a_row = skips_.in_a_row()};
+          .skipped_in_a_row = skips_.in_a_row(),
+          .value_scale = value_scale_.saved()};
 }
 
 void on_policy_learner::set_state(const on_policy_learner_state& state) {
@@ -162,6 +167,7 @@ void on_policy_learner::set_state(const on_policy_learner_state& state) {
   random_.set_state(state.random);
   n_updates_ = state.n_updates;
   skips_.set_in_a_row(state.skipped_in_a_row);
+  value_scale_.restore(state.value_scale);
 }
 
 std::string on_policy_learner::save() const {

@@ -16,6 +16,7 @@
 #include "algorithms/on_policy/minibatch_gradient.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
 #include "algorithms/on_policy/update_report.hpp"
+#include "algorithms/on_policy/value_normalizer.hpp"
 
 namespace troupe {
 
@@ -26,6 +27,7 @@ struct on_policy_learner_state {
   action_random::state_type random{};
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
+  detail::value_normalizer::state value_scale = {};  ///< Used with normalize_value.
 };
 
 /// The update rule of all on-policy algorithms (Schulman et al. 2017,
@@ -83,6 +85,7 @@ class on_policy_learner {
   detail::minibatch minibatch_;
   detail::advantage_normalization advantages_;
   detail::minibatch_gradient gradient_;
+  detail::value_normalizer value_scale_;
   std::int64_t n_updates_ = 0;
   detail::skip_guard skips_;
 };

@@ -11,26 +11,27 @@
 namespace troupe {
 
 /// A function that makes the learner of a configuration inside the trainer's replica. It can be
-/// sent to another process; the configuration travels as JSON.
-template <class Config>
+/// sent to another process; the configuration travels as JSON. Learner is made from what
+/// make_learner(shape, config) returns.
+template <class Config, class Learner = rollout_learner>
 struct learner_factory {
   network_shape shape;
   Config config;
 
-  rollout_learner operator()() const { return rollout_learner(make_learner(shape, config)); }
+  Learner operator()() const { return Learner(make_learner(shape, config)); }
 };
 
-template <class Config>
-struct wire_codec<learner_factory<Config>> {
+template <class Config, class Learner>
+struct wire_codec<learner_factory<Config, Learner>> {
   static constexpr std::size_t bytes_min = 1;
-  static std::size_t size(const learner_factory<Config>& of) {
+  static std::size_t size(const learner_factory<Config, Learner>& of) {
     return wire_size(of.shape) + wire_size(text_of(of));
   }
-  static void write(const learner_factory<Config>& of, wire_writer& to) {
+  static void write(const learner_factory<Config, Learner>& of, wire_writer& to) {
     to.write(of.shape);
     to.write(text_of(of));
   }
-  static learner_factory<Config> read(wire_reader& from) {
+  static learner_factory<Config, Learner> read(wire_reader& from) {
     const auto shape = from.read<network_shape>();
     const auto text = from.read<std::string>();
     return {shape, parse_config<Config>(nlohmann::json::parse(text))};
@@ -39,7 +40,7 @@ struct wire_codec<learner_factory<Config>> {
  private:
   /// The configuration as JSON, with the algorithm's name in the schema; a run may have another
   /// name.
-  static std::string text_of(const learner_factory<Config>& of) {
+  static std::string text_of(const learner_factory<Config, Learner>& of) {
     auto config = of.config;
     config.algo = Config{}.algo;
     return to_json(config).dump();

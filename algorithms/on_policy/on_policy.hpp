@@ -81,6 +81,11 @@ class on_policy : public environment_algorithm {
   service<rollout_trainer> trainer_;
 };
 
+/// Where the trainer of such a configuration runs, with so many ranks.
+placement place_of_trainer(const on_policy_config& config, int ranks);
+/// How the replay of such a configuration keeps rollouts.
+replay_options kept_rollouts(const on_policy_config& config);
+
 /// The settings of a run with that configuration. `resolved` is the whole configuration as JSON,
 /// `idle` are its options without effect.
 run_settings settings_of(const on_policy_config& config, std::string resolved,

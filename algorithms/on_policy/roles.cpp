@@ -21,6 +21,8 @@ void require_fit(const replay_state<rollout>& held, const network_shape& shape) 
   }
 }
 
+}  // namespace
+
 placement place_of_trainer(const on_policy_config& config, int ranks) {
   if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
   // Ranks wait for one another, which would block a thread of the pool.
@@ -28,7 +30,16 @@ placement place_of_trainer(const on_policy_config& config, int ranks) {
   return blocks ? placement::thread : placement::shared;
 }
 
-}  // namespace
+replay_options kept_rollouts(const on_policy_config& c) {
+  // In sync mode the bound is 1: a policy that is restarted while weights are pushed may come back
+  // with the previous ones. Its rollout is used with a correction for staleness; if it were
+  // dropped, the update would lack a rollout.
+  const bool async = c.mode == training_mode::async;
+  replay_options kept{.batch = c.rollout.batch,
+                      .max_staleness = async ? c.rollout.max_staleness : 1};
+  kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
+  return kept;
+}
 
 task<> on_policy::serve(const checkpoint* from) {
   co_await serve_trainer(from);
@@ -124,13 +135,7 @@ task<> on_policy::serve_environments(const checkpoint* from) {
 task<> on_policy::serve_replay(const checkpoint* from) {
   const auto& c = setup_.config;
   using queue = replay_queue<rollout>;
-  // In sync mode the bound is 1: a policy that is restarted while weights are pushed may come back
-  // with the previous ones. Its rollout is used with a correction for staleness; if it were
-  // dropped, the update would lack a rollout.
-  const bool async = c.mode == training_mode::async;
-  replay_options kept{.batch = c.rollout.batch,
-                      .max_staleness = async ? c.rollout.max_staleness : 1};
-  kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
+  const auto kept = kept_rollouts(c);
   serve_options queueing{
       .name = "replay", .deadline = long_call, .idempotent = replay_endpoints<rollout>()};
   roles.replay =

@@ -73,7 +73,8 @@ rollout_batch prepared(rollout_batch batch, const on_policy_options& options) {
 }
 
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
-                            const on_policy_options& options, bool stale) {
+                            const on_policy_options& options, bool stale,
+                            const value_normalizer& scale) {
   gae_inputs in{.reward = batch.reward,
                 .value = batch.value,
                 .terminated = batch.terminated,
@@ -91,8 +92,14 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
     in.bootstrap_value = at::zeros_like(batch.bootstrap_value);
     in.final_value = at::zeros_like(batch.reward);
   }
+  const auto value = in.value.contiguous();
+  if (options.normalize_value) {
+    for (auto* each : {&in.value, &in.bootstrap_value, &in.final_value}) {
+      *each = *each * scale.deviation() + scale.mean();
+    }
+  }
   auto targets = gae(in, {.gamma = options.gamma, .lambda = options.gae_lambda});
-  return {in.value.contiguous(), targets.advantage, targets.returns, {}};
+  return {value, targets.advantage, targets.returns, {}};
 }
 
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,

@@ -7,6 +7,7 @@
 #include "actors/networks/actor_critic.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
+#include "algorithms/on_policy/value_normalizer.hpp"
 
 namespace troupe::detail {
 
@@ -16,10 +17,12 @@ rollout_batch prepared(rollout_batch batch, const on_policy_options& options);
 
 /// Advantages and returns [T, B] by generalised advantage estimation (Schulman et al. 2016,
 /// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted,
-/// or of the present critic if the batch is stale. Without a baseline all values are 0. Throws
-/// c10::Error if a stale batch lacks an observation that it needs.
+/// or of the present critic if the batch is stale. Without a baseline all values are 0. With
+/// normalize_value, `scale` makes returns of the critic's values; the returned values are as the
+/// critic gives them. Throws c10::Error if a stale batch lacks an observation that it needs.
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
-                            const on_policy_options& options, bool stale);
+                            const on_policy_options& options, bool stale,
+                            const value_normalizer& scale);
 
 /// The log-probabilities [T, B] of the actions under the present weights. Rows that are not
 /// `usable` are 0.

@@ -1,5 +1,7 @@
 #include "algorithms/program/built_in_algorithms.hpp"
 
+#include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
+#include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
@@ -19,6 +21,9 @@ std::vector<named_algorithm> built_in_algorithms() {
       algorithm_of<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
       algorithm_of<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
       algorithm_of<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
+      algorithm_of<ippo_config>("ippo", "independent PPO for several agents, sync and async"),
+      algorithm_of<mappo_config>("mappo",
+                                 "PPO for several agents with a central critic, sync and async"),
   };
 }
 

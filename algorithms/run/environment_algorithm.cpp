@@ -4,11 +4,16 @@
 
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 
+network_shape shape_for(const run_settings& settings, const env_spec& spec) {
+  return settings.shape ? settings.shape(spec) : shape_of(spec);
+}
+
 environment_algorithm::environment_algorithm(training_run& in)
-    : in(in), spec(spec_of(in.settings.env)), shape(shape_of(spec)) {}
+    : in(in), spec(spec_of(in.settings.env)), shape(shape_for(in.settings, spec)) {}
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
   return {.environments = environments_of(in.settings.env,
@@ -30,6 +35,19 @@ task<> environment_algorithm::serve_evaluator() {
 task<evaluation> environment_algorithm::evaluate(weights of, std::size_t episodes,
                                                  std::uint64_t seed) {
   co_return co_await evaluations.route<&evaluator::evaluate>(std::move(of), episodes, seed);
+}
+
+task<evaluation> environment_algorithm::evaluate_finally(weights of) {
+  const int episodes = in.settings.evaluation.final_episodes;
+  serve_options measuring{.name = "final_evaluator",
+                          .placement = place_of_evaluation(in.settings.env),
+                          .deadline = long_call,
+                          .idempotent = {endpoint<&evaluator::evaluate>}};
+  const auto judging =
+      co_await in.serve<evaluator>(std::move(measuring), evaluator_of(episodes), in.stop_asked);
+  co_return co_await judging.route<&evaluator::evaluate>(
+      std::move(of), static_cast<std::size_t>(episodes),
+      derived_seed(in.settings.seed, "final evaluation"));
 }
 
 void environment_algorithm::write_model(const std::filesystem::path& path, const weights& of,

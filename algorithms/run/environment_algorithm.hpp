@@ -24,6 +24,8 @@ class environment_algorithm {
   task<> serve_evaluator();
   /// Plays so many episodes with these weights. `seed` decides the episodes.
   task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed);
+  /// Plays the episodes of the evaluation at the end, on an evaluator of their own.
+  task<evaluation> evaluate_finally(weights of);
   /// Writes a model file, with its score if it has one, and the tensors that don't act. Throws if
   /// the disk is full or gone.
   void write_model(const std::filesystem::path& path, const weights& of,

@@ -11,7 +11,6 @@
 
 #include "actors/environments/obs_scale.hpp"
 #include "actors/networks/named_tensors.hpp"
-#include "actors/networks/shape_of.hpp"
 #include "actors/recorder/run_directory.hpp"
 
 namespace troupe {
@@ -62,7 +61,7 @@ void require_initial_model(const algorithm& what) {
                     file, settings.algo));
   }
   const auto& model = settings.init->model;
-  const auto shape = shape_of(spec_of(settings.env));
+  const auto shape = shape_for(settings, spec_of(settings.env));
   const auto found = first_difference(model, shape, settings.network);
   if (!found.empty()) {
     throw std::invalid_argument(

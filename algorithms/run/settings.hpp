@@ -97,6 +97,9 @@ struct run_settings {
   bool deterministic = false;
   fault_plan faults;
   network_options network;  ///< The network that the evaluator plays with and model files hold.
+  /// Returns the shape of that network for the environment. Null means shape_of; an algorithm for
+  /// several agents has the shape of its policies. Throws std::invalid_argument.
+  std::function<network_shape(const env_spec&)> shape = nullptr;
   /// The language model's name, by which checkpoints recognise it. Empty means the network is
   /// `network` on the environment env.id; otherwise env.id names no environment.
   std::string model = {};
@@ -111,6 +114,9 @@ struct run_settings {
   /// The model whose weights a new run begins with (initial_model.hpp). Null means random weights.
   std::shared_ptr<const initial_model> init = nullptr;
 };
+
+/// Returns the shape of a run's network for the environment.
+network_shape shape_for(const run_settings& settings, const env_spec& spec);
 
 /// The functions that a user adds to a run. They run on the loop's own actor, and everything they
 /// refer to must outlive the run. Progress counts from the run's beginning, whether or not the run

@@ -16,7 +16,6 @@
 #include "actors/collective/collective.hpp"
 #include "actors/metrics/checkpoint_metrics.hpp"
 #include "actors/networks/acting_network.hpp"
-#include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/initial_model.hpp"
@@ -390,7 +389,9 @@ bool is_at_goal(const checkpoint& from, const run_settings& settings) {
 }
 
 checkpoint_kind kind_of(const run_settings& settings) {
-  const auto network = [&] { return to_string(shape_of(spec_of(settings.env)), settings.network); };
+  const auto network = [&] {
+    return to_string(shape_for(settings, spec_of(settings.env)), settings.network);
+  };
   return {.algorithm = settings.algo,
           .environment = settings.env.id,
           .network = settings.model.empty() ? network() : settings.model};
@@ -400,7 +401,7 @@ void require_network(const run_settings& settings) {
   const auto spec = spec_of(settings.env);
   auto network = settings.network;
   network.ortho_init = false;  // it is slow for wide layers, and this network is discarded
-  make_acting_network(shape_of(spec), network, spec.action_space, 0);
+  make_acting_network(shape_for(settings, spec), network, spec.action_space, 0);
 }
 
 void require_run_folder(const std::string& root, const std::string& algo) {

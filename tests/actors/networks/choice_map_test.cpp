@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "runtime/base/recycled_vector.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

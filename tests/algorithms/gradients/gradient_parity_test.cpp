@@ -10,6 +10,7 @@
 #include "actors/torch/torch.hpp"
 
 #include <cstdlib>
+#include <numeric>
 
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -278,16 +279,24 @@ reference_evaluation evaluate_in_double(const network_shape& shape, const networ
                                         const at::Tensor& parameters, const at::Tensor& obs,
                                         const at::Tensor& floats, const at::Tensor& integers,
                                         kink_watch& watch) {
-  const detail::mlp actor(shape.obs_size, options.hidden, shape.actor_outputs(),
+  const detail::mlp actor(shape.actor_inputs(), options.hidden, shape.actor_outputs(),
                           options.hidden_activation);
   const detail::mlp critic(shape.obs_size, options.hidden, 1, options.hidden_activation);
   const auto actor_size = static_cast<std::int64_t>(actor.parameter_count());
   const auto critic_size = static_cast<std::int64_t>(critic.parameter_count());
   const auto actor_part = parameters.narrow(0, 0, actor_size);
   const auto critic_part = parameters.narrow(0, parameters.size(0) - critic_size, critic_size);
-  watch.see(actor, actor_part, obs);
+  const auto own = obs.narrow(1, 0, shape.actor_inputs());
+  watch.see(actor, actor_part, own);
   watch.see(critic, critic_part, obs);
-  const auto outputs = detail::forward(actor, actor_part, obs);
+  auto outputs = detail::forward(actor, actor_part, own);
+  if (shape.mask_size > 0) {
+    const auto allowed = obs.narrow(1, shape.actor_inputs(), shape.mask_size) > 0;
+    const auto floats_only = at::ones({obs.size(0), shape.continuous_size}, at::kBool);
+    const auto bits = at::ones({obs.size(0), shape.multi_binary}, at::kBool);
+    outputs = at::where(at::cat({floats_only, allowed, bits}, 1), outputs,
+                        at::full({}, -1e8, outputs.options()));
+  }
   const auto value = detail::forward(critic, critic_part, obs).squeeze(1);
   auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
   auto entropy = at::zeros({obs.size(0)}, at::kDouble);
@@ -349,6 +358,18 @@ at::Tensor a2c_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) 
       .mean();
 }
 
+/// Overwrites the action masks of obs [rows, D]; each choice keeps an option or more.
+void draw_masks(case_random& random, const network_shape& shape, const at::Tensor& obs) {
+  for (std::int64_t row = 0; row < obs.size(0); ++row) {
+    float* mask = obs.data_ptr<float>() + row * shape.obs_size + shape.actor_inputs();
+    for (const int count : shape.categories()) {
+      for (int i = 0; i < count; ++i) mask[i] = random.flip() ? 1.0f : 0.0f;
+      mask[random.below(static_cast<std::uint64_t>(count))] = 1.0f;
+      mask += count;
+    }
+  }
+}
+
 /// PPO's gradient; A2C's is that at the weights that acted, with nothing clipped.
 parity on_policy_case(case_random& random, const network_shape& shape, bool a2c, bool use_sde) {
   auto network = random_network(random);
@@ -369,6 +390,7 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
     return at::tensor(numbers).view({rows, width});
   };
   const auto obs = normals(shape.obs_size);
+  if (shape.mask_size > 0) draw_masks(random, shape, obs);
   const auto acted = model.act(obs, random);
   ppo_loss_options options{.clip_range = random.between(0.05, 0.3),
                            .ent_coef = random.between(0.0, 0.1),
@@ -459,6 +481,15 @@ parity ppo_case(case_random& random) {
   const auto shape = random_shape(random);
   return on_policy_case(random, shape, false, false);
 }
+/// The actor sees less than the critic, and some options are forbidden.
+parity mappo_case(case_random& random) {
+  auto shape = random_shape(random);
+  const auto options = shape.categories();
+  shape.critic_only = random.between(0, 12);
+  if (random.flip()) shape.mask_size = std::accumulate(options.begin(), options.end(), 0);
+  shape.obs_size += shape.critic_only + shape.mask_size;
+  return on_policy_case(random, shape, false, false);
+}
 parity ppo_sde_case(case_random& random) {
   const auto shape = random_box(random);
   return on_policy_case(random, shape, false, true);
@@ -486,6 +517,9 @@ TEST_CASE("gradients: SAC's with state-dependent exploration equal autograd's", 
 }
 TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each_case(td3_case); }
 TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
+TEST_CASE("gradients: MAPPO's by hand equals autograd's, with action masks", "[gradients]") {
+  for_each_case(mappo_case);
+}
 TEST_CASE("gradients: PPO's with state-dependent exploration equals autograd's", "[gradients]") {
   for_each_case(ppo_sde_case);
 }

@@ -1,0 +1,118 @@
+#include "algorithms/multi_agent/agents_section.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace troupe {
+namespace {
+
+/// Returns the name of the agents that are like this one: "adversary" for "adversary_0".
+std::string kind_of_agent(const std::string& name) {
+  const auto end = name.find_last_not_of("0123456789");
+  if (end == name.npos || end == 0 || end + 1 == name.size() || name[end] != '_') return name;
+  return name.substr(0, end);
+}
+
+std::string names_of(const env_spec& spec) {
+  std::vector<std::string> names;
+  for (const auto& agent : spec.agents) names.push_back('"' + agent.name + '"');
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+[[noreturn]] void refuse(const env_spec& spec, const std::string& problem) {
+  throw std::invalid_argument(fmt::format("agents.policies: {} by {}, whose agents are {}", problem,
+                                          spec.id, names_of(spec)));
+}
+
+void cover(const env_spec& spec, const std::string& pattern, const std::string& policy,
+           std::vector<std::string>& policies) {
+  bool covers = false;
+  for (std::size_t i = 0; i < spec.agents.size(); ++i) {
+    const auto& name = spec.agents[i].name;
+    if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
+    covers = true;
+    if (!policies[i].empty()) {
+      refuse(spec, fmt::format("expected one pattern for each agent, got two for \"{}\": \"{}\" is "
+                               "the second",
+                               name, pattern));
+    }
+    policies[i] = policy;
+  }
+  if (!covers) {
+    refuse(spec, fmt::format("expected patterns that cover an agent, got \"{}\", which covers none",
+                             pattern));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> policy_of_agents(const agents_section& section, const env_spec& spec) {
+  std::vector<std::string> policies(spec.agents.size());
+  const auto patterns = nlohmann::json::parse(section.policies.text);
+  for (const auto& [pattern, policy] : patterns.items()) {
+    if (!policy.is_string() || policy.get_ref<const std::string&>().empty()) {
+      refuse(spec, fmt::format("expected the name of a policy for \"{}\", got {}", pattern,
+                               policy.dump()));
+    }
+    cover(spec, pattern, policy.get<std::string>(), policies);
+  }
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const auto& name = spec.agents[i].name;
+    if (patterns.empty()) policies[i] = section.share ? kind_of_agent(name) : name;
+    if (policies[i].empty()) {
+      refuse(spec, fmt::format("expected a pattern that covers \"{}\", got none", name));
+    }
+  }
+  for (const auto& frozen : section.frozen) {
+    if (std::ranges::find(policies, frozen) != policies.end()) continue;
+    throw std::invalid_argument(
+        fmt::format("agents.frozen: expected policies that play an agent of {}, got \"{}\"; the "
+                    "policies of {} are \"{}\"",
+                    spec.id, frozen, names_of(spec), fmt::join(policies, "\", \"")));
+  }
+  return policies;
+}
+
+void describe(enum_schema<reward_team>& s) {
+  s.name("all", reward_team::all).name("policy", reward_team::policy);
+}
+
+void describe(options_schema<agents_section>& s) {
+  s.field("policies", &agents_section::policies)
+      .help(
+          "Which policy plays which agents: an object from patterns of agents' names, with * and "
+          "?, to names of policies, such as {\"chaser_*\": \"chaser\", \"runner\": \"runner\"}. "
+          "Each agent needs one pattern. If the object is empty, agents whose names differ only in "
+          "their number share a policy.");
+  s.field("share", &agents_section::share)
+      .help(
+          "Where policies is empty: if true, agents whose names differ only in their number share "
+          "a "
+          "policy; if false, each agent has a policy of its own.");
+  s.field("frozen", &agents_section::frozen)
+      .items(0, 1024)
+      .example("[runner]")
+      .help("The policies that act and are not trained.");
+  s.field("ids", &agents_section::ids)
+      .help(
+          "If true, an agent that shares its policy with others sees its own number, one-hot, "
+          "behind "
+          "its observation.");
+  s.field("shared_reward", &agents_section::shared_reward)
+      .at_least(0)
+      .at_most(1)
+      .help(
+          "The weight w of the team's mean reward: an agent is trained on (1 - w) times its own "
+          "reward plus w times the mean reward of its team.");
+  s.field("team", &agents_section::team)
+      .help(
+          "The team whose mean reward is shared: all agents, or the agents that the same policy "
+          "plays.");
+}
+
+}  // namespace troupe

@@ -1,0 +1,62 @@
+#include "algorithms/multi_agent/on_policy/config.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+network_shape multi_agent_on_policy_config::shape_for(const env_spec& spec) const {
+  if (spec.agents.empty()) {
+    throw std::invalid_argument(algo + ": expected an environment with several agents, got " +
+                                spec.id + ", which has one; ppo learns on it");
+  }
+  return joint_shape(spec, policy_of_agents(agents, spec),
+                     {.agent_ids = agents.ids, .critic = critic});
+}
+
+std::vector<std::uint8_t> multi_agent_on_policy_config::trained(const network_shape& shape) const {
+  std::vector<std::uint8_t> learns;
+  for (const auto& policy : shape.policies) {
+    learns.push_back(std::ranges::find(agents.frozen, policy.name) == agents.frozen.end());
+  }
+  return learns;
+}
+
+agent_ppo_options::agent_ppo_options() {
+  lr = 7e-4;
+  n_epochs = 10;
+  batch_size = 2400;
+  normalize_value = true;
+  ent_coef = 0.01;
+  vf_coef = 1.0;
+  max_grad_norm = 10.0;
+}
+
+void set_multi_agent_defaults(multi_agent_on_policy_config& c) {
+  c.env.id = "simple_spread_v3";
+  c.env.n_envs = 128;
+  c.rollout.n_steps = 25;
+}
+
+void describe(enum_schema<central_input>& s) {
+  s.name("none", central_input::none)
+      .name("observations", central_input::observations)
+      .name("state", central_input::state);
+}
+
+void describe(options_schema<agent_ppo_options>& s) {
+  describe_ppo(s);
+  s.field("normalize_value", &agent_ppo_options::normalize_value)
+      .also_known_as({"use_valuenorm", "use_popart"})
+      .help(
+          "If true, the critic learns returns that are normalised by running statistics (Yu et al. "
+          "2022, section 5.1).");
+}
+
+std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& c) {
+  auto rules = idle_rules_of(static_cast<const on_policy_config&>(c));
+  rules.push_back({!c.agents.policies.empty(), "agents.policies is set", {"agents.share"}});
+  rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
+  return rules;
+}
+
+}  // namespace troupe

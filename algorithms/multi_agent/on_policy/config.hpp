@@ -1,0 +1,76 @@
+#pragma once
+// The parts that the configurations of on-policy algorithms with several agents have in common.
+
+#include <string>
+#include <vector>
+
+#include "actors/networks/joint_shape.hpp"
+#include "algorithms/multi_agent/agents_section.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
+
+namespace troupe {
+
+/// The base of the configurations. `critic` says what the critics see beside an agent's own
+/// observation; which algorithms offer it is theirs to say.
+struct multi_agent_on_policy_config : on_policy_config {
+  agents_section agents;
+  central_input critic = central_input::none;
+
+  /// The shape of the networks for an environment. Throws std::invalid_argument as joint_shape and
+  /// policy_of_agents.
+  network_shape shape_for(const env_spec& spec) const;
+  /// Says which policies of `shape` learn, [policies].
+  std::vector<std::uint8_t> trained(const network_shape& shape) const;
+};
+
+void describe(enum_schema<central_input>& s);
+
+/// The options of PPO's update rule for agents. The defaults are those of MAPPO on the particle
+/// worlds (Yu et al. 2022, https://arxiv.org/abs/2103.01955, appendix D).
+struct agent_ppo_options : ppo_options {
+  agent_ppo_options();
+};
+
+void describe(options_schema<agent_ppo_options>& s);
+
+/// The rules about options without effect.
+std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config);
+
+/// Sets the defaults that differ from those of a single agent: those of MAPPO on the particle
+/// worlds (Yu et al. 2022, appendix D), for 128 environments whose episodes have 25 steps.
+void set_multi_agent_defaults(multi_agent_on_policy_config& config);
+
+/// The options of the learners, including their network.
+template <class Config>
+ppo_options ppo_options_of(const Config& config) {
+  ppo_options options = config.trainer;
+  options.network = config.network();
+  return options;
+}
+
+/// Describes the fields of multi_agent_on_policy_config for a Config derived from it that has a
+/// section `trainer`.
+template <class Config>
+void describe_multi_agent_on_policy(options_schema<Config>& s) {
+  describe_on_policy(s);
+  s.field("agents", &multi_agent_on_policy_config::agents)
+      .help("Which policies play which agents, and what they are trained on.");
+  describe_trainer(s);
+  option_rule(
+      s, "rollout.groups", [](const Config&) { return "1 with several agents"; },
+      [](const Config& c) { return c.rollout.groups == 1; });
+  option_rule(
+      s, "trainer.replicas", [](const Config&) { return "1 with several agents"; },
+      [](const Config& c) { return c.trainer.replicas == 1; });
+  option_rule(
+      s, "env.normalize_obs", [](const Config&) { return "false with several agents"; },
+      [](const Config& c) { return !c.env.normalize_obs; });
+  option_rule(
+      s, "env.normalize_reward", [](const Config&) { return "false with several agents"; },
+      [](const Config& c) { return !c.env.normalize_reward; });
+  option_rule(
+      s, "policy.use_sde", [](const Config&) { return "false with several agents"; },
+      [](const Config& c) { return !c.policy.use_sde; });
+}
+
+}  // namespace troupe

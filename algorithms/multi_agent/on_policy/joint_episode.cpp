@@ -1,0 +1,111 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/multi_agent/on_policy/joint_episode.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "runtime/coroutine/combine.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The session is exclusive, because otherwise steps of other rollouts would come between.
+constexpr session_options alone{.exclusive = true};
+/// A rollout fails after it has lost so many replicas in a row without a step.
+constexpr int losses_max = 20;
+
+/// The environments of one replica and what they show.
+struct open_environments {
+  session<hosted_environment> where;
+  recycled_vector<float> obs;  ///< [B, D]
+  std::int64_t count = 0;      ///< B
+};
+
+bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
+
+task<open_environments> open(joint_rollout_roles roles) {
+  for (int losses = 1;; ++losses) {
+    try {
+      auto where = co_await roles.environments.session(alone);
+      auto seen = co_await where.route<&hosted_environment::observe>();
+      co_return open_environments{std::move(where), std::move(seen.rows), seen.environments};
+    } catch (const call_error& e) {
+      if (!is_lost(e) || losses == losses_max) throw;
+    }
+  }
+}
+
+task<act_reply> ask(service<policy> whom, act_request request) {
+  auto reply = co_await whom.route<&policy::act>(std::move(request));
+  co_return reply;
+}
+
+task<std::vector<act_reply>> ask_all(const joint_rollout_roles& roles,
+                                     const joint_rollout_writer& writer,
+                                     const recycled_vector<float>& obs) {
+  std::vector<task<act_reply>> asked;
+  for (std::size_t i = 0; i < roles.policies.size(); ++i) {
+    act_request request{.obs = writer.rows_of(i, obs), .deterministic = roles.deterministic};
+    asked.push_back(ask(roles.policies[i], std::move(request)));
+  }
+  auto replies = co_await all(std::move(asked));
+  co_return replies;
+}
+
+env_actions actions_of(const joint_rollout_roles& roles, const std::vector<act_reply>& acted,
+                       std::int64_t environments) {
+  const auto count = static_cast<std::size_t>(environments);
+  env_actions actions;
+  actions.discrete.resize(count * static_cast<std::size_t>(roles.shape.choice_count()));
+  actions.continuous.resize(count * static_cast<std::size_t>(roles.shape.continuous_size));
+  for (std::size_t i = 0; i < acted.size(); ++i) {
+    roles.rows->scatter(i, acted[i].discrete, acted[i].continuous, actions.discrete,
+                        actions.continuous);
+  }
+  return actions;
+}
+
+/// Fills in the values of what each policy's agents saw last.
+task<> add_values(const joint_rollout_roles& roles, joint_rollout& made) {
+  for (std::size_t i = 0; i < made.of_policy.size(); ++i) {
+    auto& of = made.of_policy[i];
+    if (!of.cuts.empty()) {
+      of.final_value = co_await roles.policies[i].route<&policy::values>(of.final_obs, false);
+    }
+    of.bootstrap_value = co_await roles.policies[i].route<&policy::values>(of.bootstrap_obs, false);
+  }
+}
+
+}  // namespace
+
+task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
+  auto mine = co_await open(roles);
+  joint_rollout_writer writer(*roles.rows, roles.shape.agents.size(), roles.n_steps, mine.count,
+                              roles.sharing);
+  int losses = 0;
+  for (std::int64_t t = 0; t < roles.n_steps;) {
+    const auto acted = co_await ask_all(roles, writer, mine.obs);
+    std::optional<env_step> after;
+    try {
+      auto actions = actions_of(roles, acted, mine.count);
+      after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));
+    } catch (const call_error& e) {
+      if (!is_lost(e) || ++losses == losses_max) throw;
+    }
+    if (after) {
+      writer.add(t++, mine.obs, acted, *after);
+      mine.obs = std::move(after->obs);
+      losses = 0;
+      continue;
+    }
+    writer.lose_environments();
+    mine = co_await open(roles);
+  }
+  auto made = writer.finish(mine.obs);
+  co_await add_values(roles, made);
+  co_return made;
+}
+
+}  // namespace troupe

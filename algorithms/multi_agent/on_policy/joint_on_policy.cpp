@@ -1,0 +1,162 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "actors/trainer/learn_and_push.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The number of last episodes whose mean is the return of an agent in progress.csv.
+constexpr std::size_t episodes_of_mean = 100;
+
+}  // namespace
+
+joint_on_policy::joint_on_policy(training_run& in, joint_on_policy_setup setup)
+    : environment_algorithm(in),
+      setup_(std::move(setup)),
+      agent_returns_(shape.agents.size(), loops::recent_mean(episodes_of_mean)) {}
+
+// ---- one update, in the order in which it happens --------------------------------------------
+
+task<std::int64_t> joint_on_policy::update(std::vector<joint_rollout> rollouts) {
+  co_await record_episodes(rollouts);
+  const auto batch = batch_of(std::move(rollouts));
+  const auto train = [&] { return trainer_.try_route<&joint_trainer::train_step>(batch); };
+  const auto push = [&] { return push_weights(); };
+  const auto updated = co_await learn_and_push<joint_report>(in.progress.version, train, push);
+  in.progress.version = updated.version;
+  std::int64_t rows = 0;
+  for (const auto& one : updated.report.of_policy) {
+    if (!one) continue;
+    rows += one->trained_rows;
+    in.control.updated(one->learning_rate);
+  }
+  in.metrics.trained(rows, updated.train_s);
+  in.metrics.weights_pushed(updated.version, updated.push_s);
+  co_await record(updated.report);
+  co_return in.progress.version;
+}
+
+/// Records the episodes that ended in these rollouts and counts the rollouts' steps.
+task<> joint_on_policy::record_episodes(const std::vector<joint_rollout>& rollouts) {
+  for (const auto& r : rollouts) {
+    for (const auto& e : r.episodes) {
+      const std::int64_t step = in.progress.steps + (e.step + 1) * r.environments;
+      for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
+        agent_returns_[i].add(e.agent_returns.at(i));
+      }
+      co_await in.records.route<&recorder::episode_with_info>(step, e.episode_return, e.length,
+                                                              e.info);
+    }
+    in.progress.steps += r.steps * r.environments;
+  }
+}
+
+joint_batch joint_on_policy::batch_of(std::vector<joint_rollout> rollouts) {
+  joint_batch batch{.progress_remaining = in.progress_remaining(),
+                    .chosen_lr = in.control.chosen_learning_rate()};
+  for (const auto& r : rollouts) {
+    batch.stale = batch.stale || r.version != in.progress.version;
+    in.metrics.batch_sampled(in.progress.version - r.version);
+  }
+  batch.rollouts = std::move(rollouts);
+  return batch;
+}
+
+/// Gives the newest weights to every replica of every policy. A replica that dies meanwhile takes
+/// them from the store when it is restarted.
+task<std::int64_t> joint_on_policy::push_weights() {
+  const auto fresh = co_await trainer_.route<&joint_trainer::publish>();
+  for (const auto& each : roles.policies) {
+    const auto everyone = each.with({.priority = priority::control});
+    const auto settled = co_await everyone.fanout_settled<&policy::update>(fresh);
+    for (const auto& one : settled) {
+      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost)) {
+        std::rethrow_exception(one.error());
+      }
+    }
+  }
+  co_return fresh.version;
+}
+
+namespace {
+
+/// The mean of a number of the reports of all trained policies.
+template <class Number>
+double mean_of(const joint_report& learned, Number number) {
+  double sum = 0, count = 0;
+  for (const auto& one : learned.of_policy) {
+    if (!one) continue;
+    sum += static_cast<double>(number(*one));
+    ++count;
+  }
+  return count > 0 ? sum / count : 0.0;
+}
+
+}  // namespace
+
+task<> joint_on_policy::record(const joint_report& learned) {
+  using report = on_policy_report;
+  const auto mean = [&](auto number) { return mean_of(learned, number); };
+  const auto loss = mean([](const report& r) { return r.loss.loss; });
+  const auto kl = mean([](const report& r) { return r.loss.approx_kl; });
+  const auto entropy_loss = mean([](const report& r) { return r.loss.entropy_loss; });
+  const auto clipped = mean([](const report& r) { return r.loss.clip_fraction; });
+  const auto norm = mean([](const report& r) { return r.grad_norm; });
+  const auto lr = mean([](const report& r) { return r.learning_rate; });
+  in.metrics.updated({.loss = loss,
+                      .kl = kl,
+                      .entropy = -entropy_loss,
+                      .grad_norm = norm,
+                      .clip_ratio = clipped,
+                      .lr = lr});
+  for (const auto& one : learned.of_policy) {
+    if (one) in.metrics.steps_skipped(one->skipped_steps);
+  }
+  const auto seen = co_await roles.replay.route<&replay_queue<joint_rollout>::counts>();
+  in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+  if (in.progress.version % setup_.config.log.every_updates != 0) co_return;
+
+  progress_row row{
+      in.progress.steps,
+      {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
+       {"time/iterations", static_cast<double>(in.progress.version)},
+       {"train/loss", loss},
+       {"train/policy_gradient_loss",
+        mean([](const report& r) { return r.loss.policy_gradient_loss; })},
+       {"train/value_loss", mean([](const report& r) { return r.loss.value_loss; })},
+       {"train/entropy_loss", entropy_loss},
+       {"train/approx_kl", kl},
+       {"train/clip_fraction", clipped},
+       {"train/explained_variance", mean([](const report& r) { return r.explained_variance; })},
+       {"train/grad_norm", norm},
+       {"train/learning_rate", lr},
+       {"train/clip_range", mean([](const report& r) { return r.clip_range; })},
+       {"train/n_updates", mean([](const report& r) { return r.n_updates; })},
+       {"train/dropped_rows", mean([](const report& r) { return r.dropped_rows; })}}};
+  for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
+    if (agent_returns_[i].empty()) continue;
+    row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();
+  }
+  co_await in.record(std::move(row));
+}
+
+loop_sizes joint_on_policy::sizes() const {
+  const auto& rollouts = setup_.config.rollout;
+  return {.batch = static_cast<std::size_t>(rollouts.batch),
+          .rollouts = static_cast<std::size_t>(rollouts.workers)};
+}
+
+run_settings settings_of(const multi_agent_on_policy_config& c, std::string resolved,
+                         std::vector<idle_option> idle) {
+  return settings_of(static_cast<const on_policy_config&>(c), std::move(resolved), std::move(idle));
+}
+
+}  // namespace troupe

@@ -1,0 +1,232 @@
+#include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace troupe {
+
+void check(const joint_rollout& r, const network_shape& shape) {
+  if (r.of_policy.size() != shape.policies.size()) {
+    throw std::invalid_argument(
+        fmt::format("joint rollout: expected rollouts of {} policies, got {}",
+                    shape.policies.size(), r.of_policy.size()));
+  }
+  for (std::size_t i = 0; i < r.of_policy.size(); ++i) {
+    try {
+      check(r.of_policy[i], shape_of(shape.policies[i]));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument("policy \"" + shape.policies[i].name + "\": " + error.what());
+    }
+  }
+}
+
+joint_rollout_writer::joint_rollout_writer(const agent_rows& rows, std::size_t agents,
+                                           std::int64_t steps, std::int64_t environments,
+                                           reward_sharing sharing)
+    : rows_(rows), agents_(agents), steps_(steps), environments_(environments), sharing_(sharing) {
+  made_.steps = steps;
+  made_.environments = environments;
+  const auto worlds = static_cast<std::size_t>(environments);
+  failed_.resize(worlds);
+  ended_.resize(worlds);
+  finished_.resize(worlds);
+  for (std::size_t policy = 0; policy < rows.policies(); ++policy) {
+    const auto columns = worlds * rows.agents_of(policy).size();
+    const auto count = static_cast<std::size_t>(steps) * columns;
+    const auto& shape = rows.shape_of_policy(policy);
+    columns_.emplace_back(columns);
+    auto& of = made_.of_policy.emplace_back(steps, static_cast<std::int64_t>(columns));
+    of.obs.resize(count * static_cast<std::size_t>(shape.obs_size));
+    of.discrete.resize(count * static_cast<std::size_t>(shape.choice_count()));
+    of.continuous.resize(count * static_cast<std::size_t>(shape.continuous_size));
+    of.log_prob.resize(count);
+    of.value.resize(count);
+    of.reward.resize(count);
+    of.terminated.resize(count);
+    of.truncated.resize(count);
+  }
+}
+
+recycled_vector<float> joint_rollout_writer::rows_of(std::size_t policy,
+                                                     std::span<const float> joint) const {
+  recycled_vector<float> rows(columns_[policy].size() *
+                              static_cast<std::size_t>(rows_.shape_of_policy(policy).obs_size));
+  rows_.gather(policy, joint, rows);
+  return rows;
+}
+
+double joint_rollout_writer::reward_of(std::size_t environment, std::size_t agent,
+                                       std::size_t policy, const env_step& after) const {
+  const auto rewards = std::span(after.agent_reward).subspan(environment * agents_, agents_);
+  const double own = rewards[agent];
+  if (sharing_.weight == 0) return own;
+  double team = after.reward[environment];  // the mean of all
+  if (sharing_.team == reward_team::policy) {
+    const auto& members = rows_.agents_of(policy);
+    team = 0;
+    for (const auto member : members) team += rewards[member];
+    team /= static_cast<double>(members.size());
+  }
+  return (1 - sharing_.weight) * own + sharing_.weight * team;
+}
+
+/// The row of an environment after its last step, also if it has begun another episode since.
+std::span<const float> joint_rollout_writer::last_row_of(std::size_t environment,
+                                                         const env_step& after) const {
+  if (ended_[environment]) return after.finished[finished_[environment]].final_obs;
+  const auto width = after.obs.size() / static_cast<std::size_t>(environments_);
+  return std::span(after.obs).subspan(environment * width, width);
+}
+
+/// Appends what a truncated agent saw last, from which its value is to be computed.
+void joint_rollout_writer::cut(std::size_t policy, std::size_t index,
+                               std::span<const float> joint_row) {
+  auto& of = made_.of_policy[policy];
+  const auto count = rows_.agents_of(policy).size();
+  const auto width = static_cast<std::size_t>(rows_.shape_of_policy(policy).obs_size);
+  std::vector<float> rows(count * width);
+  rows_.gather(policy, joint_row, rows);
+  const auto own = std::span(rows).subspan(index % count * width, width);
+  of.final_obs.insert(of.final_obs.end(), own.begin(), own.end());
+  of.cuts.push_back({columns_[policy][index].length - 1, static_cast<std::int64_t>(index)});
+}
+
+/// Marks the rows of the episode under way as invalid, and the last one as terminated, so that no
+/// advantage is computed across its end.
+void joint_rollout_writer::drop(rollout& of, std::size_t index, column& which) {
+  const auto columns = static_cast<std::size_t>(of.environments);
+  for (auto t = which.began; t < which.length; ++t) {
+    of.valid[static_cast<std::size_t>(t) * columns + index] = 0;
+  }
+  if (which.length > which.began) {
+    const auto last = static_cast<std::size_t>(which.length - 1) * columns + index;
+    of.terminated[last] = 1;
+    std::erase_if(of.cuts, [&](const rollout::cut& cut) {
+      return std::cmp_equal(cut.index, index) && cut.step >= which.began;
+    });
+  }
+  which.began = which.length;
+  which.ended = false;
+}
+
+void joint_rollout_writer::add(std::int64_t t, std::span<const float> before,
+                               const std::vector<act_reply>& acted, const env_step& after) {
+  for (const auto& reply : acted) {
+    made_.version =
+        t == 0 && &reply == &acted.front() ? reply.version : std::min(made_.version, reply.version);
+    made_.last_version = std::max(made_.last_version, reply.version);
+  }
+  std::ranges::fill(failed_, std::uint8_t{0});
+  std::ranges::fill(ended_, std::uint8_t{0});
+  for (const auto& one : after.failures) {
+    made_.failure = one.id + ": " + one.message;
+    if (!one.at_reset) failed_[one.index] = 1;
+  }
+  for (std::size_t i = 0; i < after.finished.size(); ++i) {
+    const auto& one = after.finished[i];
+    ended_[one.index] = 1;
+    finished_[one.index] = i;
+    made_.episodes.push_back({t, one.episode_return, one.length,
+                              static_cast<std::int64_t>(one.index), one.info, one.agent_returns});
+  }
+  for (std::size_t policy = 0; policy < acted.size(); ++policy) {
+    add_policy(policy, before, acted[policy], after);
+  }
+}
+
+void joint_rollout_writer::add_policy(std::size_t policy, std::span<const float> before,
+                                      const act_reply& acted, const env_step& after) {
+  auto& of = made_.of_policy[policy];
+  const auto& members = rows_.agents_of(policy);
+  const auto& shape = rows_.shape_of_policy(policy);
+  const auto width = static_cast<std::size_t>(shape.obs_size);
+  const auto columns = columns_[policy].size();
+  const auto obs = rows_of(policy, before);
+  recycled_vector<std::uint8_t> acts(columns);
+  rows_.gather_active(policy, before, acts);
+  for (std::size_t index = 0; index < columns; ++index) {
+    auto& mine = columns_[policy][index];
+    const auto world = index / members.size();
+    const auto agent = members[index % members.size()];
+    if (failed_[world]) {
+      drop(of, index, mine);
+      continue;
+    }
+    const double reward = reward_of(world, agent, policy, after);
+    const auto end = static_cast<episode_end>(after.agent_ended[world * agents_ + agent]);
+    if (acts[index]) {
+      const auto row = static_cast<std::size_t>(mine.length++) * columns + index;
+      const auto copy = [&](auto& to, const auto& from, std::size_t size) {
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(index * size), size,
+                    to.begin() + static_cast<std::ptrdiff_t>(row * size));
+      };
+      copy(of.obs, obs, width);
+      copy(of.discrete, acted.discrete, static_cast<std::size_t>(shape.choice_count()));
+      copy(of.continuous, acted.continuous, static_cast<std::size_t>(shape.continuous_size));
+      copy(of.log_prob, acted.log_prob, 1);
+      copy(of.value, acted.value, 1);
+    }
+    if (mine.length > mine.began && !mine.ended) {
+      const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
+      of.reward[row] += static_cast<float>(reward);
+      const bool over = end != episode_end::none || ended_[world];
+      if (end == episode_end::truncated) {
+        of.truncated[row] = 1;
+        cut(policy, index, last_row_of(world, after));
+      } else if (over) {
+        of.terminated[row] = 1;
+      }
+      mine.ended = over;
+    }
+    if (ended_[world]) {
+      mine.began = mine.length;
+      mine.ended = false;
+    }
+  }
+}
+
+void joint_rollout_writer::lose_environments() {
+  ++made_.losses;
+  for (std::size_t policy = 0; policy < columns_.size(); ++policy) {
+    for (std::size_t index = 0; index < columns_[policy].size(); ++index) {
+      drop(made_.of_policy[policy], index, columns_[policy][index]);
+    }
+  }
+}
+
+joint_rollout joint_rollout_writer::finish(std::span<const float> last) {
+  const auto width = last.size() / static_cast<std::size_t>(environments_);
+  for (std::size_t policy = 0; policy < columns_.size(); ++policy) {
+    auto& of = made_.of_policy[policy];
+    const auto columns = columns_[policy].size();
+    recycled_vector<std::uint8_t> acts(columns);
+    rows_.gather_active(policy, last, acts);
+    for (std::size_t index = 0; index < columns; ++index) {
+      auto& mine = columns_[policy][index];
+      const bool waits = mine.length > mine.began && !mine.ended;
+      if (waits && !(acts[index] && mine.length == steps_)) {
+        // The agent's last step is complete only if it is the agent's turn again.
+        const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
+        if (acts[index]) {
+          of.truncated[row] = 1;
+          cut(policy, index, last.subspan(index / rows_.agents_of(policy).size() * width, width));
+        } else {
+          of.valid[row] = 0;
+          of.terminated[row] = 1;
+        }
+      }
+      for (auto t = mine.length; t < steps_; ++t) {
+        of.valid[static_cast<std::size_t>(t) * columns + index] = 0;
+      }
+    }
+    const auto rows = rows_of(policy, last);
+    of.bootstrap_obs.assign(rows.begin(), rows.end());
+    of.version = made_.version;
+    of.last_version = made_.last_version;
+  }
+  return std::move(made_);
+}
+
+}  // namespace troupe

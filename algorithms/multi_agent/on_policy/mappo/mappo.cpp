@@ -1,0 +1,15 @@
+#include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
+
+namespace troupe {
+
+joint_learner make_learner(const network_shape& shape, const mappo_config& config) {
+  return ppo_learners(shape, ppo_options_of(config), config.trained(shape), config.seed, "mappo");
+}
+
+algorithm algorithm_with(const mappo_config& config) { return joint_on_policy_algorithm(config); }
+
+}  // namespace troupe

@@ -1,0 +1,37 @@
+#pragma once
+// Running statistics of returns, by which a critic's targets are normalised.
+
+#include <span>
+
+#include "algorithms/learner/row_order.hpp"
+
+namespace troupe::detail {
+
+/// The statistics with which MAPPO normalises the targets of its critic (Yu et al. 2022,
+/// https://arxiv.org/abs/2103.01955, section 5.1): exponential means of returns and of their
+/// squares, each update having the same weight at first. Without an update the mean is 0 and the
+/// deviation 1.
+class value_normalizer {
+ public:
+  /// The sums from which mean and deviation follow.
+  struct state {
+    double mean = 0;
+    double square = 0;
+    double weight = 0;  ///< The sum of the updates' weights, up to 1.
+  };
+
+  /// Adds the returns of one update with these indices.
+  void update(const float* returns, std::span<const row_index> index);
+
+  double mean() const { return state_.weight > 0 ? state_.mean / state_.weight : 0.0; }
+  double deviation() const;
+
+  const state& saved() const { return state_; }
+  void restore(const state& saved) { state_ = saved; }
+
+ private:
+  static constexpr double decay = 0.99;  // per update
+  state state_;
+};
+
+}  // namespace troupe::detail

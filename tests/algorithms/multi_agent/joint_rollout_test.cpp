@@ -1,0 +1,146 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
+
+#include "actors/environments/vector_env.hpp"
+#include "algorithms/losses/gae.hpp"
+#include "tests/algorithms/multi_agent/test_worlds.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using testing::meeting;
+using testing::turns;
+
+/// What a policy answers for `rows` rows: the number of the row as its log-probability and value.
+act_reply reply_for(std::size_t rows, std::int64_t choice, std::int64_t version) {
+  act_reply reply;
+  reply.discrete.assign(rows, choice);
+  for (std::size_t i = 0; i < rows; ++i) {
+    reply.log_prob.push_back(static_cast<float>(i));
+    reply.value.push_back(0);
+  }
+  reply.version = version;
+  return reply;
+}
+
+/// A rollout of T steps in which every agent chooses `choice`.
+template <class World>
+joint_rollout rollout_of(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
+                         reward_sharing sharing = {}, std::int64_t choice = 1) {
+  vector_env<World> worlds(B);
+  const auto spec = worlds.spec();
+  const auto shape = joint_shape(spec, policies, {.agent_ids = false});
+  const agent_rows rows(shape, spec.action_space);
+  joint_rollout_writer writer(rows, spec.agents.size(), T, static_cast<std::int64_t>(B), sharing);
+  auto obs = worlds.reset(1).obs;
+  for (std::int64_t t = 0; t < T; ++t) {
+    std::vector<act_reply> acted;
+    for (std::size_t p = 0; p < rows.policies(); ++p) {
+      acted.push_back(reply_for(B * rows.agents_of(p).size(), choice, 10 + t));
+    }
+    env_actions actions;
+    actions.discrete.assign(B * spec.agents.size(), choice);
+    const auto after = worlds.step(actions);
+    writer.add(t, obs, acted, after);
+    obs = after.obs;
+  }
+  auto made = writer.finish(obs);
+  for (auto& of : made.of_policy) {
+    of.bootstrap_value.assign(static_cast<std::size_t>(of.environments), 0);
+    of.final_value.assign(of.cuts.size(), 0);
+  }
+  CHECK_NOTHROW(check(made, shape));
+  return made;
+}
+
+std::vector<float> column_of(const std::vector<float>& numbers, std::size_t columns,
+                             std::size_t index) {
+  std::vector<float> one;
+  for (auto i = index; i < numbers.size(); i += columns) one.push_back(numbers[i]);
+  return one;
+}
+std::vector<int> column_of(const std::vector<std::uint8_t>& flags, std::size_t columns,
+                           std::size_t index) {
+  std::vector<int> one;
+  for (auto i = index; i < flags.size(); i += columns) one.push_back(flags[i]);
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("joint_rollout: agents that always act have a row for each step") {
+  const auto made = rollout_of<meeting>(10, 3, {"walker", "walker"});
+  REQUIRE(made.of_policy.size() == 1);
+  const auto& of = made.of_policy[0];
+  CHECK(of.steps == 10);
+  CHECK(of.environments == 6);
+  CHECK(std::ranges::count(of.valid, 1) == 60);
+  CHECK(column_of(of.truncated, 6, 4) == std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
+  CHECK(of.cuts.size() == 6);
+  CHECK(made.episodes.size() == 3);
+  CHECK(made.episodes[0].agent_returns.size() == 2);
+  CHECK(column_of(of.log_prob, 6, 4) == std::vector<float>(10, 4.0f));
+  CHECK(made.version == 10);
+  CHECK(of.version == 10);
+  CHECK(made.last_version == 19);
+}
+
+TEST_CASE("joint_rollout: each policy has the agents that it plays") {
+  const auto made = rollout_of<meeting>(4, 2, {"a", "b"});
+  const auto shared = rollout_of<meeting>(4, 2, {"a", "a"});
+  REQUIRE(made.of_policy.size() == 2);
+  for (std::size_t agent = 0; agent < 2; ++agent) {
+    for (std::size_t world = 0; world < 2; ++world) {
+      CHECK(column_of(made.of_policy[agent].reward, 2, world) ==
+            column_of(shared.of_policy[0].reward, 4, 2 * world + agent));
+    }
+  }
+}
+
+TEST_CASE("joint_rollout: an agent that acts in turn has its steps one after another") {
+  const auto made = rollout_of<turns>(turns::count + 5, 1, {"p", "p", "p"});
+  const auto& of = made.of_policy[0];
+  REQUIRE(of.environments == 3);
+  // Its own step is worth 1 and 10, which come in the next two steps.
+  for (std::size_t player = 0; player < 3; ++player) {
+    CAPTURE(player);
+    const auto rewards = column_of(of.reward, 3, player);
+    const auto ended = column_of(of.terminated, 3, player);
+    const auto valid = column_of(of.valid, 3, player);
+    CHECK(std::vector(rewards.begin(), rewards.begin() + 3) == std::vector<float>(3, 11.0f));
+    CHECK(ended[3] == 1);
+    CHECK(std::vector(valid.begin(), valid.begin() + 4) == std::vector<int>(4, 1));
+  }
+  // The last steps of an episode get what is left of their rewards.
+  CHECK(column_of(of.reward, 3, 0)[3] == 11);
+  CHECK(column_of(of.reward, 3, 1)[3] == 1);
+  CHECK(column_of(of.reward, 3, 2)[3] == 0);
+  // Of the second episode five steps were taken; player 2 is next, so only its step is complete,
+  // and it goes on with the value of what it sees now.
+  CHECK(column_of(of.valid, 3, 0)[4] == 1);
+  CHECK(column_of(of.valid, 3, 0)[5] == 0);
+  CHECK(column_of(of.valid, 3, 1)[4] == 1);
+  CHECK(column_of(of.valid, 3, 1)[5] == 0);
+  CHECK(column_of(of.truncated, 3, 2)[4] == 1);
+  REQUIRE(of.cuts.size() == 1);
+  CHECK(of.cuts[0].step == 4);
+  CHECK(of.cuts[0].index == 2);
+  CHECK(of.final_obs[0] == 5);
+}
+
+TEST_CASE("joint_rollout: rewards are shared by their weight") {
+  const auto own = rollout_of<turns>(6, 1, {"p", "q", "q"});
+  const auto half = rollout_of<turns>(6, 1, {"p", "q", "q"}, {.weight = 0.5});
+  const auto of_policy =
+      rollout_of<turns>(6, 1, {"p", "q", "q"}, {.weight = 1, .team = reward_team::policy});
+  CHECK(own.of_policy[1].reward[0] == 11);
+  // Before player 0 acts again in step 3, all get 1 in step 1 and 11 in step 2.
+  CHECK(half.of_policy[0].reward[0] == Approx(0.5 * 11 + 0.5 * (1.0 + 11.0) / 3));
+  CHECK(of_policy.of_policy[0].reward[0] == 11);
+  // Player 1 acts in steps 1 and 4: its team has 1 in step 2, 11 in step 3.
+  CHECK(of_policy.of_policy[1].reward[0] == Approx(6));
+}
+
+}  // namespace troupe

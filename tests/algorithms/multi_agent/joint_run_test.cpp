@@ -1,0 +1,195 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
+#include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
+#include "algorithms/run/open_run.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/multi_agent/test_worlds.hpp"
+#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
+#include "tests/algorithms/stop_after.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using testing::stop_after;
+
+template <class Config = mappo_config>
+Config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
+  testing::register_test_worlds();
+  Config config;
+  config.env = {.id = env, .n_envs = 4};
+  config.total_steps = 6 * 4 * 16 * 2;
+  config.mode = mode;
+  config.rollout = {.n_steps = 16, .batch = 2, .workers = 3};
+  config.trainer.batch_size = 32;
+  config.trainer.n_epochs = 2;
+  config.policy.hidden = {8};
+  config.evaluation = {.every_steps = 300, .episodes = 2, .final_episodes = 4};
+  config.checkpoint.every_updates = 2;
+  config.deterministic = true;
+  return config;
+}
+
+struct stage {
+  stage() { log::set_level("off"); }
+  ~stage() { log::set_level("info"); }
+  template <class Config>
+  run_result run(const Config& config, const std::string& name) {
+    return train(config, {.root = folder.path / name}, {.metrics = metrics});
+  }
+  template <class Config>
+  run_result run_in_pieces(const Config& config, const std::string& name, int updates) {
+    run_output output{.root = folder.path / name};
+    std::optional<checkpoint> from;
+    for (;;) {
+      const bool trained = from && from->step >= config.total_steps;
+      auto options = trained ? run_options{} : stop_after(updates);
+      options.metrics = metrics;
+      auto result = train(config, output, options, from);
+      if (result.summary) return result;
+      REQUIRE(result.steps > 0);
+      output.directory = result.run_directory;
+      from = open_run<Config>(output.directory, *metrics).from;
+      REQUIRE(from);
+    }
+  }
+
+  temporary_folder folder;
+  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
+};
+
+std::string message_of(const auto& config) {
+  try {
+    algorithm_with(config).check();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("mappo: pieces that end at checkpoints come to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    for (const bool share : {true, false}) {
+      auto config = short_run(mode);
+      config.agents.share = share;
+      config.checkpoint.every_updates = 1;
+      const auto name =
+          std::string(share ? "shared" : "own") + (mode == training_mode::sync ? "sync" : "async");
+      CAPTURE(name);
+      const auto whole = on.run(config, name).summary.value();
+      const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      CHECK(pieces.eval_mean == whole.eval_mean);
+      config.seed = 2;
+      CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
+    }
+  }
+}
+
+TEST_CASE("ippo: agents that act in turn are trained by steps of their own, none forbidden") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run<ippo_config>(mode, "Turns-v0");
+    testing::turns::forbidden = 0;
+    const auto whole = on.run(config, "turns").summary.value();
+    CHECK(testing::turns::forbidden == 0);
+    const auto pieces = on.run_in_pieces(config, "pieces", 2).summary.value();
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+  }
+}
+
+TEST_CASE("mappo: a frozen policy keeps its weights, the others learn") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.agents.share = false;
+  const auto first = [&](std::int64_t updates) {
+    auto some = config;
+    some.total_steps = updates * 4 * 16 * 2;
+    some.checkpoint.every_updates = 0;
+    some.agents.frozen = {"walker_0"};
+    const auto made = on.run(some, "frozen" + std::to_string(updates));
+    return load_model(run_directory::open(made.run_directory).last_model()).parameters;
+  };
+  const auto one = first(1), more = first(4);
+  const auto half = one.size(0) / 2;
+  CHECK(one.narrow(0, 0, half).equal(more.narrow(0, 0, half)));
+  CHECK_FALSE(one.narrow(0, half, half).equal(more.narrow(0, half, half)));
+}
+
+TEST_CASE("mappo: the actor does not see what is for the critic alone") {
+  stage on;
+  const auto made = on.run(short_run(training_mode::sync), "state");
+  const auto model = load_model(run_directory::open(made.run_directory).last_model());
+  REQUIRE(model.shape.policies.size() == 1);
+  CHECK(model.shape.policies[0].critic_only == 2);
+  CHECK(model.shape.policies[0].obs_size == 2 + 2 + 2);  // own, number, state
+  REQUIRE(model.shape.agents.size() == 2);
+  CHECK(model.shape.agents[1].name == "walker_1");
+}
+
+TEST_CASE("mappo: returns of agents are columns of progress.csv") {
+  stage on;
+  const auto made = on.run(short_run(training_mode::sync), "columns");
+  const auto csv = run_directory::open(made.run_directory).progress_csv();
+  const auto all = column(csv, "rollout/ep_rew_mean");
+  const auto one = column(csv, "rollout/walker_0/ep_rew_mean");
+  const auto other = column(csv, "rollout/walker_1/ep_rew_mean");
+  REQUIRE(all.size() == one.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i] == Approx((one[i] + other[i]) / 2));
+  }
+}
+
+TEST_CASE("mappo: killed policies cost no episode") {
+  stage on;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    auto config = short_run(training_mode::sync);
+    config.agents.share = false;
+    config.seed = seed;
+    config.faults = "crash=0.01";
+    config.checkpoint.every_updates = 0;
+    const auto made = on.run(config, "faults" + std::to_string(seed)).summary.value();
+    CHECK(made.steps == config.total_steps);
+  }
+}
+
+TEST_CASE("ippo and mappo: what does not fit is refused at the start") {
+  testing::register_test_worlds();
+  auto config = short_run(training_mode::sync, "CartPole-v1");
+  CHECK(message_of(config) ==
+        "mappo: expected an environment with several agents, got CartPole-v1, which has one; ppo "
+        "learns on it");
+  config.env.id = "Turns-v0";
+  CHECK(message_of(config).starts_with(
+      "Turns-v0: expected an environment with a global state for the critic"));
+  config = short_run(training_mode::sync);
+  config.agents.policies = {R"({"walker_0": "a"})"};
+  CHECK(message_of(config).starts_with(
+      "agents.policies: expected a pattern that covers \"walker_1\", got none"));
+}
+
+TEST_CASE("mappo: two agents learn to meet") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.env.n_envs = 16;
+  config.total_steps = 40'000;
+  config.rollout = {.n_steps = 16};
+  config.trainer.batch_size = 128;
+  config.trainer.n_epochs = 4;
+  config.policy.hidden = {32};
+  config.checkpoint.every_updates = 0;
+  config.evaluation = {.every_steps = 0, .final_episodes = 100};
+  const auto made = on.run(config, "learn").summary.value();
+  CHECK(made.eval_mean > 6);  // they meet within two steps, of eight
+}
+
+}  // namespace troupe
