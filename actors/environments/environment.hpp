@@ -58,8 +58,8 @@ using episode_info = std::map<std::string, double>;
 /// The properties of an environment that never change.
 struct env_spec {
   std::string id;  ///< The name, such as "CartPole-v1".
-  space observation_space;
-  space action_space;
+  space observation_space = {};
+  space action_space = {};
   /// The time limit in steps; nullopt means no limit.
   std::optional<std::int64_t> max_episode_steps = std::nullopt;
   std::optional<double> reward_threshold = std::nullopt;  ///< The mean return of a solved task.

@@ -125,7 +125,8 @@ struct outcome {
   bool is_reset = false;
   std::vector<float> obs;
   step_result result = {};
-  episode_info info = {};  ///< After the last step of an episode.
+  episode_info info = {};               ///< After the last step of an episode.
+  std::vector<agent_step> agents = {};  ///< After a step, of env_spec::agents.
 
   bool has_ended() const { return result.terminated || result.truncated; }
 };
@@ -167,6 +168,10 @@ class player {
     outcome after;
     call("step", at, [&] { after.result = env_->step(action.view(), rows_->row(0)); });
     after.obs = read("step", at);
+    call("agent_steps", at, [&] {
+      const auto steps = env_->agent_steps();
+      after.agents.assign(steps.begin(), steps.end());
+    });
     ++length_;
     if (spec_.max_episode_steps && length_ >= *spec_.max_episode_steps)
       after.result.truncated = true;
@@ -331,8 +336,7 @@ class checker {
 
   /// Returns false if nothing can be played.
   bool check_spec(player& of) {
-    const bool observed = detail::check_space(spec_.observation_space, "observation space", to_);
-    const bool acted = detail::check_space(spec_.action_space, "action space", to_);
+    const bool known = spec_.agents.empty() ? check_spaces() : check_agents();
     if (spec_.id.empty()) warn("spec", {"spec"}, "an id", "none");
     if (spec_.max_episode_steps && *spec_.max_episode_steps < 1)
       fault("spec", {"spec"}, "max_episode_steps >= 1",
@@ -352,7 +356,32 @@ class checker {
               fmt::format("{} and {}", task.target, task.floor));
     }
     require_spec(of, "called again");
+    return known;
+  }
+
+  bool check_spaces() {
+    const bool observed = detail::check_space(spec_.observation_space, "observation space", to_);
+    const bool acted = detail::check_space(spec_.action_space, "action space", to_);
     return observed && acted;
+  }
+
+  bool check_agents() {
+    bool known = true;
+    for (const auto& [name, observed, acted] : spec_.agents) {
+      known &= detail::check_agent_space(observed, "observation space", name, to_);
+      known &= detail::check_agent_space(acted, "action space", name, to_);
+    }
+    if (spec_.state_space)
+      known &= detail::check_agent_space(*spec_.state_space, "state space", "", to_);
+    if (!known) return false;
+    try {
+      if (with_joint_spaces(spec_) == spec_) return true;
+      fault("spec", {"spec"}, "the spaces of all agents together (with_joint_spaces)",
+            to_string(spec_.observation_space) + " and " + to_string(spec_.action_space));
+    } catch (const std::invalid_argument& error) {
+      fault("spec", {"spec"}, "agents with names and spaces that fit", error.what());
+    }
+    return false;
   }
 
   void require_spec(player& of, const char* at) {
@@ -375,9 +404,30 @@ class checker {
     }
     if (!std::isfinite(after.result.reward))
       fault("reward", call, "a finite number", fmt::format("{}", after.result.reward));
+    if (!after.is_reset) check_agent_steps(after, {"agent_steps", at});
     for (const auto& [name, number] : after.info)
       if (!std::isfinite(number))
         fault("info", {"info", at}, "finite numbers", fmt::format("{}", number), name);
+  }
+
+  void check_agent_steps(const outcome& after, const environment_call& call) {
+    const auto count = spec_.agents.size();
+    if (after.agents.size() != count)
+      return fault("agents", call, fmt::format("what happened to each of {} agents", count),
+                   fmt::format("{} entries", after.agents.size()));
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += after.agents[i].reward;
+      if (!std::isfinite(after.agents[i].reward))
+        fault("reward", call, "a finite number", fmt::format("{}", after.agents[i].reward),
+              spec_.agents[i].name);
+    }
+    const double mean = count > 0 ? sum / static_cast<double>(count) : after.result.reward;
+    constexpr double rounding = 1e-9;
+    if (std::isfinite(mean) &&
+        std::abs(mean - after.result.reward) > rounding * std::max(1.0, std::abs(mean)))
+      fault("agents", call, fmt::format("the mean {} of the agents' rewards as the reward", mean),
+            fmt::format("{}", after.result.reward));
   }
 
   void check_unseeded(player& of) {
@@ -574,6 +624,12 @@ class checker {
     }
     if (!same(before.result.reward, now.result.reward))
       return refuse("reward", before.result.reward, now.result.reward, "");
+    for (std::size_t i = 0; i < std::min(before.agents.size(), now.agents.size()); ++i) {
+      const auto &was = before.agents[i], &is = now.agents[i];
+      if (!same(was.reward, is.reward))
+        return refuse("reward", was.reward, is.reward, spec_.agents[i].name);
+      if (was.ended != is.ended) return refuse("end", "one", "another", spec_.agents[i].name);
+    }
     if (before.result.terminated != now.result.terminated)
       return refuse("terminated", before.result.terminated, now.result.terminated, "");
     if (before.result.truncated != now.result.truncated)

@@ -10,8 +10,12 @@ namespace {
 
 class space_checker {
  public:
-  space_checker(const char* place, check_listener& to)
-      : is_action_(std::string_view(place) == "action space"), place_(place), to_(to) {}
+  /// `prefers`: tells what other libraries don't take, too.
+  space_checker(const char* place, bool prefers, check_listener& to)
+      : is_action_(std::string_view(place) == "action space"),
+        prefers_(prefers),
+        place_(place),
+        to_(to) {}
 
   bool usable = true;
 
@@ -35,7 +39,7 @@ class space_checker {
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (of.low[i] != of.high[i]) continue;
-      warn("bounds", "low < high", fmt::format("{} for both at element {}", of.low[i], i));
+      prefer("bounds", "low < high", fmt::format("{} for both at element {}", of.low[i], i));
       break;
     }
     const auto is_finite = [](float bound) { return std::isfinite(bound); };
@@ -66,7 +70,7 @@ class space_checker {
   }
   void operator()(const spaces::tuple& of) {
     if (of.parts.empty()) unusable("a part of a known kind", "an empty Tuple");
-    warn("spaces", "no Tuple, which Stable-Baselines3 refuses", "Tuple");
+    prefer("spaces", "no Tuple, which Stable-Baselines3 refuses", "Tuple");
     const auto key = key_;
     for (std::size_t i = 0; i < of.parts.size(); ++i)
       check(of.parts[i], key.empty() ? std::to_string(i) : fmt::format("{}/{}", key, i));
@@ -74,9 +78,9 @@ class space_checker {
   void operator()(const spaces::dict& of) {
     if (of.parts.empty()) unusable("a part of a known kind", "an empty Dict");
     if (is_action_) {
-      warn("spaces", "no Dict, which Stable-Baselines3 refuses", "Dict");
+      prefer("spaces", "no Dict, which Stable-Baselines3 refuses", "Dict");
     } else if (!key_.empty()) {
-      warn("spaces", "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict");
+      prefer("spaces", "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict");
     }
     const auto key = key_;
     for (const auto& [name, part] : of.parts)
@@ -90,16 +94,17 @@ class space_checker {
       return std::ranges::all_of(bounds, [&](float bound) { return bound == value; });
     };
     if (!all(of.low, -1) || !all(of.high, 1))
-      warn("bounds",
-           "bounds -1 and 1, for which policies are made (env.rescale_action=true scales them)",
-           to_string(of));
+      prefer("bounds",
+             "bounds -1 and 1, for which policies are made (env.rescale_action=true scales them)",
+             to_string(of));
   }
   void check_observation_box(const spaces::box& of, bool bounded) {
-    if (!bounded) warn("bounds", "finite bounds", "an infinite bound");
+    if (!bounded) prefer("bounds", "finite bounds", "an infinite bound");
     if (of.shape.size() == 3) {
       check_image(of);
     } else if (of.shape.size() != 1) {
-      warn("shape", "a vector or an image", fmt::format("a Box of {} dimensions", of.shape.size()));
+      prefer("shape", "a vector or an image",
+             fmt::format("a Box of {} dimensions", of.shape.size()));
     }
   }
   void check_image(const spaces::box& of) {
@@ -117,7 +122,7 @@ class space_checker {
            fmt::format("{}x{}", of.shape[1], of.shape[2]));
   }
   void check_start(bool is_shifted) {
-    if (is_shifted) warn("start", "start 0, which Stable-Baselines3 needs", "another");
+    if (is_shifted) prefer("start", "start 0, which Stable-Baselines3 needs", "another");
   }
 
   void tell(bool is_fault, const char* check, std::string expected, std::string got) {
@@ -130,12 +135,15 @@ class space_checker {
   void warn(const char* check, std::string expected, std::string got) {
     tell(false, check, std::move(expected), std::move(got));
   }
+  void prefer(const char* check, std::string expected, std::string got) {
+    if (prefers_) warn(check, std::move(expected), std::move(got));
+  }
   void unusable(std::string expected, std::string got) {
     tell(true, "spaces", std::move(expected), std::move(got));
     usable = false;
   }
 
-  bool is_action_;
+  bool is_action_, prefers_;
   std::string place_, key_;
   check_listener& to_;
 };
@@ -143,8 +151,15 @@ class space_checker {
 }  // namespace
 
 bool check_space(const space& of, const char* place, check_listener& to) {
-  space_checker checker(place, to);
+  space_checker checker(place, true, to);
   checker.check(of, "");
+  return checker.usable;
+}
+
+bool check_agent_space(const space& of, const char* place, const std::string& key,
+                       check_listener& to) {
+  space_checker checker(place, false, to);
+  checker.check(of, key);
   return checker.usable;
 }
 

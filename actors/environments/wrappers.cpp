@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/environments/agent_wrappers.hpp"
+
 namespace troupe {
 namespace {
 
@@ -143,11 +145,25 @@ env_spec scale_reward::spec() const {
 
 step_result scale_reward::step(action_view action, std::span<float> obs) {
   auto result = inner_->step(action, obs);
-  result.reward *= factor_;
-  // NaN stays NaN, so that the caller finds it.
-  if (clip_ && std::isfinite(result.reward))
-    result.reward = std::clamp(result.reward, -*clip_, *clip_);
+  const auto steps = inner_->agent_steps();
+  agents_.assign(steps.begin(), steps.end());
+  if (agents_.empty()) {
+    result.reward = changed(result.reward);
+    return result;
+  }
+  result.reward = 0;
+  for (auto& agent : agents_) {
+    agent.reward = changed(agent.reward);
+    result.reward += agent.reward / static_cast<double>(agents_.size());
+  }
   return result;
+}
+
+double scale_reward::changed(double reward) const {
+  reward *= factor_;
+  // NaN stays NaN, so that the caller finds it.
+  if (clip_ && std::isfinite(reward)) reward = std::clamp(reward, -*clip_, *clip_);
+  return reward;
 }
 
 shape_reward::shape_reward(std::unique_ptr<environment> inner, potential of, double gamma)
@@ -192,6 +208,9 @@ std::unique_ptr<environment> wrapped(std::unique_ptr<environment> inner,
                                      const wrapper_options& options) {
   if (options.max_episode_steps)
     inner = std::make_unique<time_limit>(std::move(inner), *options.max_episode_steps);
+  if (options.difference_rewards) inner = std::make_unique<difference_rewards>(std::move(inner));
+  if (options.channel)
+    inner = std::make_unique<message_channel>(std::move(inner), *options.channel);
   if (options.reward_scale != 1 || options.reward_clip)
     inner =
         std::make_unique<scale_reward>(std::move(inner), options.reward_scale, options.reward_clip);

@@ -112,7 +112,8 @@ class rescale_action final : public environment_wrapper {
 };
 
 /// Multiplies rewards by a factor and then clips them, as Gymnasium's TransformReward and
-/// ClipReward do. Returns of episodes are those of the changed rewards.
+/// ClipReward do. Returns of episodes are those of the changed rewards. Of several agents, the
+/// reward of each is changed.
 class scale_reward final : public environment_wrapper {
  public:
   /// `clip`: rewards are clipped to -clip .. clip; nullopt does not clip. Throws
@@ -122,10 +123,14 @@ class scale_reward final : public environment_wrapper {
   /// The threshold is multiplied, too; there is none if rewards are clipped.
   env_spec spec() const override;
   step_result step(action_view action, std::span<float> obs) override;
+  std::span<const agent_step> agent_steps() const override { return agents_; }
 
  private:
+  double changed(double reward) const;
+
   double factor_;
   std::optional<double> clip_;
+  std::vector<agent_step> agents_;  // [N]
 };
 
 /// Adds gamma * potential(next) - potential(now) to each reward, where the potential of a terminal
@@ -152,8 +157,18 @@ class shape_reward final : public environment_wrapper {
   double now_ = 0;  // the potential of the present state
 };
 
-/// The choice of wrappers. They are applied in this order from the inside: time limit, rewards,
-/// frames, actions.
+/// The messages that agents can send in each step, beside their actions (agent_wrappers.hpp).
+struct channel_options {
+  int words = 0;    ///< The number of words of which an agent says one, or none; 0 means no words.
+  int numbers = 0;  ///< The number of floats from -1 to 1 that an agent sends; 0 means none.
+  int delay = 1;    ///< After so many steps a message is seen; 1 means in the next observation.
+  double loss = 0;  ///< The probability with which a receiver does not get a message.
+  int bandwidth = 0;  ///< The most messages that are sent in one step; 0 means no limit.
+  bool operator==(const channel_options&) const = default;
+};
+
+/// The choice of wrappers. They are applied in this order from the inside: time limit, difference
+/// rewards, channel, rewards, frames, actions.
 struct wrapper_options {
   /// The time limit in steps; nullopt keeps the environment's own.
   std::optional<std::int64_t> max_episode_steps = std::nullopt;
@@ -162,6 +177,8 @@ struct wrapper_options {
   double reward_scale = 1;       ///< The factor of rewards.
   /// Rewards are clipped to -reward_clip .. reward_clip; nullopt does not clip.
   std::optional<double> reward_clip = std::nullopt;
+  bool difference_rewards = false;                        ///< For several agents.
+  std::optional<channel_options> channel = std::nullopt;  ///< For several agents.
   bool operator==(const wrapper_options&) const = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "actors/worlds/scripted_policies.hpp"
 
 namespace troupe {
 
@@ -41,6 +42,10 @@ evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_
     e.returns.push_back(tasks.empty() ? one.episode_return
                                       : tasks[one.task].relative(one.episode_return));
     e.mean_length += one.length / n;
+    e.agent_means.resize(one.agent_returns.size());
+    for (std::size_t i = 0; i < one.agent_returns.size(); ++i) {
+      e.agent_means[i] += one.agent_returns[i] / n;
+    }
   }
   e.mean = std::accumulate(e.returns.begin(), e.returns.end(), 0.0) / n;
   for (const double r : e.returns) e.std += (r - e.mean) * (r - e.mean);
@@ -72,7 +77,12 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
   // The seed doesn't matter, because evaluate loads all weights.
   constexpr std::uint64_t any_seed = 0;
   if (options_.shape.policies.empty()) choices_ = choice_map(spec.action_space);
-  network_ = make_acting_network(options_.shape, options_.network, spec.action_space, any_seed);
+  const auto script = [this](scripted_policy_request of) {
+    of.env_options = options_.env_options;
+    return make_scripted_policy(of);
+  };
+  network_ =
+      make_acting_network(options_.shape, options_.network, spec.action_space, any_seed, script);
 }
 
 env_actions evaluator::act(std::span<const float> obs, action_random& random) {
@@ -84,6 +94,17 @@ env_actions evaluator::act(std::span<const float> obs, action_random& random) {
   network_->act(obs.data(), static_cast<int>(rows), random, options_.deterministic, out);
   choices_.to_environment(actions.discrete);
   return actions;
+}
+
+double evaluator::score_of(const finished_episode& ended) const {
+  const auto& shape = options_.shape;
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < shape.agents.size(); ++i) {
+    if (!shape.policies[static_cast<std::size_t>(shape.agents[i].policy)].scored) continue;
+    sum += ended.agent_returns.at(i);
+    ++count;
+  }
+  return count > 0 ? sum / count : ended.episode_return;
 }
 
 evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t seed) {
@@ -115,7 +136,8 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     for (const auto& ended : after.finished) {
       if (left[ended.index] == 0) continue;
       --left[ended.index];
-      played.push_back({ended.episode_return, static_cast<double>(ended.length), ended.task});
+      played.push_back(
+          {score_of(ended), static_cast<double>(ended.length), ended.task, ended.agent_returns});
       waited = 0;
     }
     if (++waited > patience) {

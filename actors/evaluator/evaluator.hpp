@@ -26,6 +26,8 @@ struct evaluated_episode {
   double episode_return = 0;  ///< The undiscounted return.
   double length = 0;          ///< The number of steps.
   std::size_t task = 0;       ///< The index of the task, in an environment with several tasks.
+  /// [N] The returns of the agents, in an environment with several.
+  std::vector<double> agent_returns = {};
 };
 
 /// The result of an evaluation: undiscounted returns of whole episodes with one version of the
@@ -39,6 +41,8 @@ struct evaluation {
   double mean_length = 0;
   std::int64_t version = 0;
   std::vector<double> task_means = {};  ///< The mean of the unscaled returns of each task.
+  std::vector<double> agent_means =
+      {};  ///< [N] The mean return of each agent, if there are several.
 };
 
 /// Computes the mean and standard deviation of the returns, and the mean length. `tasks` are the
@@ -59,6 +63,7 @@ struct evaluator_options {
   network_options network;
   /// If true, the policy takes the likeliest action; otherwise it samples.
   bool deterministic = true;
+  std::string env_options = "{}";  ///< The environment's options, for scripted policies.
 };
 
 /// Sees the environments of an evaluation as they are played. `after` is null after the reset, and
@@ -86,6 +91,9 @@ class evaluator {
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
+  /// The return that counts of an episode: with several policies the mean of those of the agents
+  /// whose policies are scored.
+  double score_of(const finished_episode& ended) const;
   /// Returns an action for each row of `obs`.
   env_actions act(std::span<const float> obs, action_random& random);
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "actors/environments/obs_scale.hpp"
+#include "actors/networks/acting_policies.hpp"
 #include "actors/networks/actor_critic.hpp"
-#include "actors/networks/joint_shape.hpp"
-#include "actors/networks/named_tensors.hpp"
+#include "actors/networks/allowed_choices.hpp"
 
 namespace troupe {
 
@@ -45,6 +45,15 @@ int checked_outputs_of(const network_shape& shape, const network_options& option
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
                                 " gives no actions for " + to_string(shape, options));
   }
+  const bool has_mask = shape.mask_size != 0;
+  if (shape.actor_inputs() < 1 ||
+      (has_mask && (shape.mask_size != shape.discrete_actions || options.normalize_obs))) {
+    throw std::invalid_argument(
+        "a network (" + to_string(shape, options) +
+        "): expected observations, and an action mask for each choice or none, none with "
+        "normalised observations, got a mask of " +
+        std::to_string(shape.mask_size));
+  }
   return outputs_of(shape, options);
 }
 
@@ -53,6 +62,8 @@ int checked_outputs_of(const network_shape& shape, const network_options& option
 single_network::single_network(const network_shape& shape, const network_options& options)
     : kind_(options.kind),
       normalize_obs_(options.normalize_obs),
+      obs_size_(shape.obs_size),
+      masked_(shape.mask_size > 0),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
       net_(shape, options, checked_outputs_of(shape, options)) {
   if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
@@ -98,24 +109,34 @@ void single_network::act_with_noise(const float* obs, int rows, action_random& r
   detail::squash(mean, departure, static_cast<std::size_t>(rows) * actions_, actions);
 }
 
-void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
-                         action_rows_out actions) {
+/// What the network sees of rows [rows, D]: [rows, inputs].
+const float* single_network::inputs_of(const float* obs, int rows) {
+  const int inputs = net_.inputs();
+  if (!normalize_obs_ && inputs == obs_size_) return obs;
+  seen_.resize(static_cast<std::size_t>(rows) * inputs);
   if (normalize_obs_) {
-    const int inputs = net_.inputs();
-    seen_.resize(static_cast<std::size_t>(rows) * inputs);
     const float* scale = parameters_.data() + parameters_.size() - 2 * inputs;
     detail::scale_obs(obs, rows, inputs, scale, seen_.data());
-    obs = seen_.data();
+    return seen_.data();
   }
-  if (noise_) return act_with_noise(obs, rows, random, deterministic, actions.value);
+  float* to = seen_.data();
+  for (int row = 0; row < rows; ++row, obs += obs_size_) to = std::copy_n(obs, inputs, to);
+  return seen_.data();
+}
+
+void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
+                         action_rows_out actions) {
+  const float* seen = inputs_of(obs, rows);
+  if (noise_) return act_with_noise(seen, rows, random, deterministic, actions.value);
   const std::size_t width = net_.outputs();
   outputs_.resize(static_cast<std::size_t>(rows) * width);
-  net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
+  net_.infer(parameters_.data(), seen, rows, buffers_, outputs_.data());
   const float* out = outputs_.data();
+  const float* mask = masked_ ? obs + net_.inputs() : nullptr;
   for (int row = 0; row < rows; ++row, out += width) {
     if (has_action_values(kind_)) {  // the last outputs; a dueling network's value comes first
-      const float* end = out + width;
-      actions.choice[row] = std::max_element(end - actions_, end) - (end - actions_);
+      actions.choice[row] = detail::best_allowed(out + width - actions_, mask, actions_);
+      if (mask) mask += obs_size_;
       continue;
     }
     float* action = actions.value + std::ptrdiff_t{row} * actions_;
@@ -174,66 +195,14 @@ class acting_single final : public acting_network {
   action_scale scale_;
 };
 
-/// The networks of the policies of an environment with several agents. Their parameters lie one
-/// after another, as in layout_of.
-class acting_policies final : public acting_network {
- public:
-  acting_policies(const network_shape& shape, const network_options& options, const space& actions,
-                  std::uint64_t seed)
-      : agents_(shape, actions) {
-    const auto& of_agents = actions.get_if<spaces::tuple>()->parts;
-    integers_ = static_cast<std::size_t>(shape.choice_count());
-    floats_ = static_cast<std::size_t>(shape.continuous_size);
-    width_ = static_cast<std::size_t>(shape.obs_size);
-    for (std::size_t i = 0; i < agents_.policies(); ++i) {
-      const auto& own = agents_.shape_of_policy(i);
-      networks_.push_back(
-          make_acting_network(own, options, of_agents[agents_.agents_of(i).front()], seed + i));
-      counts_.push_back(layout_of(own, options).count);
-    }
-  }
-
-  void load_parameters(const at::Tensor& parameters) override {
-    std::int64_t first = 0;
-    for (std::size_t i = 0; i < networks_.size(); ++i) {
-      networks_[i]->load_parameters(parameters.narrow(0, first, counts_[i]));
-      first += counts_[i];
-    }
-  }
-  void act(const float* obs, int rows, action_random& random, bool deterministic,
-           action_rows_out actions) override {
-    const auto environments = static_cast<std::size_t>(rows);
-    const std::span joint(obs, environments * width_);
-    for (std::size_t i = 0; i < networks_.size(); ++i) {
-      const auto& own = agents_.shape_of_policy(i);
-      const auto count = environments * agents_.agents_of(i).size();
-      rows_.resize(count * static_cast<std::size_t>(own.obs_size));
-      choices_.resize(count * static_cast<std::size_t>(own.choice_count()));
-      values_.resize(count * static_cast<std::size_t>(own.continuous_size));
-      agents_.gather(i, joint, rows_);
-      networks_[i]->act(rows_.data(), static_cast<int>(count), random, deterministic,
-                        {choices_.data(), values_.data()});
-      agents_.scatter(i, choices_, values_, {actions.choice, environments * integers_},
-                      {actions.value, environments * floats_});
-    }
-  }
-
- private:
-  agent_rows agents_;
-  std::size_t integers_, floats_, width_;
-  std::vector<std::unique_ptr<acting_network>> networks_;
-  std::vector<std::int64_t> counts_;  // the parameters of each
-  std::vector<float> rows_, values_;
-  std::vector<std::int64_t> choices_;
-};
-
 }  // namespace
 
 std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
                                                     const network_options& options,
-                                                    const space& actions, std::uint64_t seed) {
+                                                    const space& actions, std::uint64_t seed,
+                                                    const scripted_policy_maker& script) {
   if (!shape.policies.empty()) {
-    return std::make_unique<acting_policies>(shape, options, actions, seed);
+    return std::make_unique<acting_policies>(shape, options, actions, seed, script);
   }
   if (options.kind == network_kind::actor_critic) {
     return std::make_unique<acting_actor_critic>(shape, options, seed);

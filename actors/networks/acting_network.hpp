@@ -4,10 +4,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "actors/environments/scripted_policy.hpp"
 #include "actors/environments/space.hpp"
 #include "actors/networks/action_head.hpp"
 #include "actors/networks/network_stack.hpp"
@@ -33,12 +35,14 @@ class action_scale {
 /// The network of an off-policy policy as far as acting needs it: it maps observations to the
 /// outputs of its network_kind. The parameters are one flat block of floats: first those of
 /// detail::network_stack, then with use_sde log std [H, A], then with normalize_obs the scale of
-/// observations (see obs_scale.hpp).
+/// observations (see obs_scale.hpp). Of action values it takes the largest that the shape's action
+/// mask allows.
 ///
 /// It must not be used by two threads at once, because calls share work buffers.
 class single_network {
  public:
-  /// Throws std::invalid_argument if the kind can't give the shape's actions.
+  /// Throws std::invalid_argument if the kind can't give the shape's actions, and for normalize_obs
+  /// with an action mask.
   single_network(const network_shape& shape, const network_options& options);
 
   /// Copies the first parameter_count() floats of `parameters`. Throws c10::Error if there are
@@ -57,17 +61,20 @@ class single_network {
            action_rows_out actions);
 
  private:
+  const float* inputs_of(const float* obs, int rows);
   void act_with_noise(const float* obs, int rows, action_random& random, bool deterministic,
                       float* actions);
 
   network_kind kind_;
   bool normalize_obs_;
-  int actions_;  // the number of discrete actions, or A
+  int obs_size_;  // D
+  bool masked_;   // rows have an action mask behind the network's inputs
+  int actions_;   // the number of discrete actions, or A
   detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
   std::vector<float> outputs_;
-  std::vector<float> seen_;                             // [rows, D] with normalize_obs
+  std::vector<float> seen_;  // [rows, inputs] if the network does not see the rows as they are
   std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   std::vector<float> matrices_;                         // [rows, H, A]
   std::vector<const float*> matrix_of_;                 // the matrix of each row
@@ -83,12 +90,17 @@ class acting_network {
                    action_rows_out actions) = 0;
 };
 
+/// Makes the scripted policies of a shape (actors/worlds/scripted_policies.hpp).
+using scripted_policy_maker =
+    std::function<std::unique_ptr<scripted_policy>(const scripted_policy_request&)>;
+
 /// Makes the network for `actions`, the action space of the environment. A shape with several
 /// policies gets a network for each; its integers are those of the environment, for which
-/// choice_map is not needed. Throws
+/// choice_map is not needed; `script` makes its scripted policies. Throws
 /// std::invalid_argument if the kind does not fit it.
 std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
                                                     const network_options& options,
-                                                    const space& actions, std::uint64_t seed);
+                                                    const space& actions, std::uint64_t seed,
+                                                    const scripted_policy_maker& script = nullptr);
 
 }  // namespace troupe

@@ -135,6 +135,9 @@ class actor_critic {
 
   /// Returns the same as `evaluate`, from plain memory and without autograd.
   evaluation_rows evaluate_rows(const float* obs, int rows, action_rows actions);
+  /// Called after evaluate_rows: returns the probability of each option of the choices, [rows,
+  /// options]. It is valid until the next call of evaluate_rows.
+  const float* probabilities() const { return choices_.probability.data(); }
   /// Called after evaluate_rows with the same arguments: overwrites gradient() with the gradient of
   /// a loss whose derivatives by the three results are given, each [rows]. Throws c10::Error if the
   /// network has convolutions or is not on the CPU.

@@ -103,17 +103,20 @@ network_shape joint_shape(const env_spec& spec, const std::vector<std::string>& 
   return shape;
 }
 
-agent_rows::agent_rows(const network_shape& shape, const space& actions)
-    : shape_(shape), members_(shape.policies.size()) {
+agent_rows::agent_rows(const network_shape& shape, const space& actions) : agent_rows(shape) {
   const auto* parts = actions.get_if<spaces::tuple>();
   if (!parts || parts->parts.size() != shape.agents.size()) {
     throw std::invalid_argument(fmt::format("expected a Tuple of the actions of {} agents, got {}",
                                             shape.agents.size(), to_string(actions)));
   }
+  for (std::size_t i = 0; i < shape.agents.size(); ++i) choices_[i] = choice_map(parts->parts[i]);
+}
+
+agent_rows::agent_rows(const network_shape& shape)
+    : shape_(shape), members_(shape.policies.size()), choices_(shape.agents.size()) {
   for (const auto& policy : shape.policies) shapes_.push_back(shape_of(policy));
   for (std::size_t i = 0; i < shape.agents.size(); ++i) {
     members_[static_cast<std::size_t>(shape.agents[i].policy)].push_back(i);
-    choices_.emplace_back(parts->parts[i]);
   }
   integers_ = static_cast<std::size_t>(shape.choice_count());
   floats_ = static_cast<std::size_t>(shape.continuous_size);
@@ -139,20 +142,32 @@ void agent_rows::require_inside(const agent_view& agent) const {
                               "): expected numbers inside of observations and actions");
 }
 
-void agent_rows::gather(std::size_t policy, std::span<const float> joint,
-                        std::span<float> rows) const {
+/// Writes whole rows, or only what the actor sees.
+template <bool Whole>
+void agent_rows::gather_rows(std::size_t policy, std::span<const float> joint, float* to) const {
   const auto& of = shapes_[policy];
   const auto width = static_cast<std::size_t>(shape_.obs_size);
-  float* to = rows.data();
   for (const float* row = joint.data(); row != joint.data() + joint.size(); row += width) {
     for (const auto i : members_[policy]) {
       const auto& agent = shape_.agents[i];
       to = std::copy_n(row + agent.obs_begin, agent.obs_size, to);
       for (int id = 0; id < agent.ids; ++id) *to++ = id == agent.id ? 1.0f : 0.0f;
-      to = std::copy_n(row + agent.mask_begin, of.mask_size, to);
-      to = std::copy_n(row + agent.critic_begin, of.critic_only, to);
+      if constexpr (Whole) {
+        to = std::copy_n(row + agent.mask_begin, of.mask_size, to);
+        to = std::copy_n(row + agent.critic_begin, of.critic_only, to);
+      }
     }
   }
+}
+
+void agent_rows::gather(std::size_t policy, std::span<const float> joint,
+                        std::span<float> rows) const {
+  gather_rows<true>(policy, joint, rows.data());
+}
+
+void agent_rows::gather_inputs(std::size_t policy, std::span<const float> joint,
+                               std::span<float> rows) const {
+  gather_rows<false>(policy, joint, rows.data());
 }
 
 void agent_rows::gather_active(std::size_t policy, std::span<const float> joint,
@@ -164,6 +179,24 @@ void agent_rows::gather_active(std::size_t policy, std::span<const float> joint,
       const int at = shape_.agents[i].active;
       *to++ = at < 0 || row[at] != 0;
     }
+  }
+}
+
+void agent_rows::act(std::size_t policy, scripted_policy& script, std::span<const float> rows,
+                     action_random& random, std::span<std::int64_t> choices,
+                     std::span<float> floats) const {
+  const auto& of = shapes_[policy];
+  const auto width = static_cast<std::size_t>(of.obs_size);
+  const auto own_choices = static_cast<std::size_t>(of.choice_count());
+  const auto own_floats = static_cast<std::size_t>(of.continuous_size);
+  const auto obs = static_cast<std::size_t>(shape_.agents[members_[policy].front()].obs_size);
+  const auto mask_begin = static_cast<std::size_t>(of.actor_inputs());
+  for (std::size_t i = 0; i < rows.size() / width; ++i) {
+    const auto row = rows.subspan(i * width, width);
+    const agent_sight seen{row.first(obs),
+                           row.subspan(mask_begin, static_cast<std::size_t>(of.mask_size))};
+    script.act(seen, random, choices.subspan(i * own_choices, own_choices),
+               floats.subspan(i * own_floats, own_floats));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/environments/environment.hpp"
+#include "actors/environments/scripted_policy.hpp"
 #include "actors/networks/choice_map.hpp"
 #include "actors/networks/network.hpp"
 
@@ -42,6 +43,8 @@ class agent_rows {
   /// `shape` has policies. `actions` is the environment's action space, a Tuple with the agents'.
   /// Throws std::invalid_argument if the shape is not one for such an environment.
   agent_rows(const network_shape& shape, const space& actions);
+  /// The same for actions whose integers are choices from 0 on, as networks have them.
+  explicit agent_rows(const network_shape& shape);
 
   std::size_t policies() const { return members_.size(); }
   /// The agents of a policy, in order.
@@ -50,9 +53,15 @@ class agent_rows {
 
   /// Writes the rows of a policy, [B N, its obs_size], from the environments' rows [B, D].
   void gather(std::size_t policy, std::span<const float> joint, std::span<float> rows) const;
+  /// Writes what the actor of a policy sees of these rows, [B N, its actor_inputs()].
+  void gather_inputs(std::size_t policy, std::span<const float> joint, std::span<float> rows) const;
   /// Writes which of a policy's agents act, [B N], from the environments' rows [B, D].
   void gather_active(std::size_t policy, std::span<const float> joint,
                      std::span<std::uint8_t> active) const;
+  /// Has a scripted policy act for the rows [B N, its obs_size] of a policy: writes the choices
+  /// [B N, its choice_count()] and floats [B N, its continuous_size].
+  void act(std::size_t policy, scripted_policy& script, std::span<const float> rows,
+           action_random& random, std::span<std::int64_t> choices, std::span<float> floats) const;
   /// Writes the choices [B N, its choice_count()] and floats [B N, its continuous_size] of a policy
   /// as the integers [B, P] and floats [B, A] of the environments' actions.
   void scatter(std::size_t policy, std::span<const std::int64_t> choices,
@@ -61,6 +70,8 @@ class agent_rows {
 
  private:
   void require_inside(const agent_view& agent) const;
+  template <bool Whole>
+  void gather_rows(std::size_t policy, std::span<const float> joint, float* to) const;
 
   network_shape shape_;
   std::vector<network_shape> shapes_;              // of each policy

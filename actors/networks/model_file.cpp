@@ -169,8 +169,9 @@ constexpr int agent_view::* agent_numbers[] = {
     &agent_view::critic_begin, &agent_view::integers_begin,
     &agent_view::floats_begin, &agent_view::active};
 constexpr int policy_shape::* policy_numbers[] = {
-    &policy_shape::obs_size,         &policy_shape::critic_only,     &policy_shape::mask_size,
-    &policy_shape::discrete_actions, &policy_shape::continuous_size, &policy_shape::multi_binary};
+    &policy_shape::scored,      &policy_shape::obs_size,         &policy_shape::critic_only,
+    &policy_shape::mask_size,   &policy_shape::discrete_actions, &policy_shape::continuous_size,
+    &policy_shape::multi_binary};
 
 void insert_agents(dictionary_entries& to, const network_shape& shape) {
   for (std::size_t i = 0; i < shape.policies.size(); ++i) {
@@ -179,6 +180,7 @@ void insert_agents(dictionary_entries& to, const network_shape& shape) {
     for (const auto member : policy_numbers) numbers.push_back(policy.*member);
     numbers.insert(numbers.end(), policy.multi_discrete.begin(), policy.multi_discrete.end());
     to.emplace_back(policy_key(i), policy.name);
+    to.emplace_back(policy_key(i) + ".script", policy.script);
     to.emplace_back(policy_key(i) + ".numbers", std::move(numbers));
   }
   for (std::size_t i = 0; i < shape.agents.size(); ++i) {
@@ -194,7 +196,8 @@ void read_agents(const fields& dict, network_shape& shape) {
     const auto numbers = dict.numbers(policy_key(i) + ".numbers");
     TORCH_CHECK(numbers.size() >= std::size(policy_numbers), policy_key(i), ": expected at least ",
                 std::size(policy_numbers), " numbers, got ", numbers.size());
-    policy_shape policy{.name = dict.text(policy_key(i))};
+    policy_shape policy{.name = dict.text(policy_key(i)),
+                        .script = dict.text(policy_key(i) + ".script")};
     auto next = numbers.begin();
     for (const auto member : policy_numbers) policy.*member = *next++;
     policy.multi_discrete.assign(next, numbers.end());

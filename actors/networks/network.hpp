@@ -57,6 +57,9 @@ struct obs_part {
 /// with several agents. The sizes are as in network_shape.
 struct policy_shape {
   std::string name;  ///< The name, such as "chaser".
+  /// The name of the scripted policy that acts in place of the network; empty means the network.
+  std::string script = {};
+  int scored = 1;  ///< 0 if the returns of its agents don't count in evaluations.
   int obs_size = 0;
   int critic_only = 0;
   int mask_size = 0;

@@ -25,7 +25,7 @@ network_stack::network_stack(const network_shape& shape, const network_options& 
                              int outputs, activation output_activation)
     : link_(link_of(shape, options)),
       extractor_(make_extractor(shape, options)),
-      top_(extractor_ ? extractor_->features() : shape.obs_size,
+      top_(extractor_ ? extractor_->features() : shape.actor_inputs(),
            hidden_after_body(shape, options, options.hidden), outputs, options.hidden_activation,
            output_activation) {
   if (extractor_ && options.use_sde) {

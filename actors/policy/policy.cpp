@@ -9,6 +9,7 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "actors/worlds/scripted_policies.hpp"
 
 namespace troupe {
 
@@ -28,7 +29,9 @@ policy::policy(const replica_info& info, policy_options options, service<weight_
       store_(std::move(store)),
       network_(options_.shape, with_quick_weights(options_.network), options_.seed),
       random_(derived_seed(options_.seed, options_.stream, {info.index, info.generation})),
-      matrices_(network_.noise_size()) {}
+      matrices_(network_.noise_size()) {
+  if (options_.script) script_ = make_scripted_policy(*options_.script);
+}
 
 task<> policy::catch_up() {
   auto newest = co_await store_.route<&weight_store::latest>();
@@ -69,9 +72,27 @@ void policy::act_rows(std::span<const float> obs, int rows, kind how, act_reply&
   reply.log_prob.resize(n);
   reply.value.resize(n);
   reply.version = version_;
+  if (script_) return follow_script(obs, reply);
   network_.take_normalized_obs(how.normalized);
   network_.act(obs.data(), rows, random_, how.deterministic, actions, reply.log_prob.data(),
                reply.value.data(), noise_.empty() ? nullptr : noise_.data());
+}
+
+/// Log-probabilities and values of a script are 0; nobody learns from them.
+void policy::follow_script(std::span<const float> obs, act_reply& reply) {
+  const auto& shape = options_.shape;
+  const auto width = static_cast<std::size_t>(shape.obs_size);
+  const auto choices = static_cast<std::size_t>(shape.choice_count());
+  const auto floats = static_cast<std::size_t>(shape.continuous_size);
+  for (std::size_t i = 0; i < reply.log_prob.size(); ++i) {
+    const auto row = obs.subspan(i * width, width);
+    const agent_sight seen{row.first(static_cast<std::size_t>(options_.own_obs)),
+                           row.subspan(static_cast<std::size_t>(shape.actor_inputs()),
+                                       static_cast<std::size_t>(shape.mask_size))};
+    script_->act(seen, random_, std::span(reply.discrete).subspan(i * choices, choices),
+                 std::span(reply.continuous).subspan(i * floats, floats));
+    reply.log_prob[i] = reply.value[i] = 0;
+  }
 }
 
 namespace {

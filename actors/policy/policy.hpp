@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "actors/environments/scripted_policy.hpp"
 #include "actors/networks/actor_critic.hpp"
 #include "actors/policy/noise_matrices.hpp"
 #include "actors/weights/weight_store.hpp"
@@ -51,6 +53,10 @@ struct policy_options {
   /// other policies, if the weights are those of several; then `of_several` is true.
   std::int64_t first_parameter = 0;
   bool of_several = false;
+  /// The scripted policy that acts in place of the network, and where an agent's observation and
+  /// action mask are in a row.
+  std::optional<scripted_policy_request> script = {};
+  std::int64_t own_obs = 0;  ///< With a script, the number of floats of the agent's observation.
   std::string stream = "policy";  ///< The name of the stream of random numbers.
 };
 
@@ -95,6 +101,7 @@ class policy {
     }
   };
   void act_rows(std::span<const float> obs, int rows, kind how, act_reply& reply);
+  void follow_script(std::span<const float> obs, act_reply& reply);
 
   policy_options options_;
   service<weight_store> store_;
@@ -102,6 +109,7 @@ class policy {
   action_random random_;
   std::int64_t version_ = -1;
   detail::noise_matrices matrices_;
+  std::unique_ptr<scripted_policy> script_;  // null unless the policy is scripted
   // The noise of each row of a forward pass; used with use_sde.
   std::vector<const float*> noise_;
 };

@@ -58,6 +58,9 @@ class batch_of_one final : public environment {
     }
     auto after = many_->step(std::move(actions));
     refuse(after.failures);
+    agents_.resize(after.agent_reward.size());
+    for (std::size_t i = 0; i < agents_.size(); ++i)
+      agents_[i] = {after.agent_reward[i], episode_end{after.agent_ended.at(i)}};
     if (after.reward.size() != 1 || after.terminated.size() != 1 || after.truncated.size() != 1)
       throw std::runtime_error(
           fmt::format("expected one reward and one of each flag, got {}, {}, {}",
@@ -78,6 +81,7 @@ class batch_of_one final : public environment {
     return result;
   }
   episode_info info() const override { return info_; }
+  std::span<const agent_step> agent_steps() const override { return agents_; }
   bool render(canvas& on) const override { return many_->render(0, on); }
   void set_level(std::size_t level) override { many_->set_level(level); }
   void set_task(std::size_t task) override { many_->set_turns({task}); }
@@ -100,6 +104,7 @@ class batch_of_one final : public environment {
   bool has_floats_;  // in an action
   std::optional<recycled_vector<float>> next_obs_;
   episode_info info_;
+  std::vector<agent_step> agents_;  // [N]
 };
 
 std::unique_ptr<environment> make_single(const environment_request& request) {

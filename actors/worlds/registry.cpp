@@ -17,6 +17,13 @@
 #include "actors/worlds/classic_control/mountain_car.hpp"
 #include "actors/worlds/classic_control/mountain_car_continuous.hpp"
 #include "actors/worlds/classic_control/pendulum.hpp"
+#include "actors/worlds/matrix_games/matrix_game.hpp"
+#include "actors/worlds/mpe/simple_adversary.hpp"
+#include "actors/worlds/mpe/simple_push.hpp"
+#include "actors/worlds/mpe/simple_reference.hpp"
+#include "actors/worlds/mpe/simple_speaker_listener.hpp"
+#include "actors/worlds/mpe/simple_spread.hpp"
+#include "actors/worlds/mpe/simple_tag.hpp"
 #include "actors/worlds/pixels/pixel_catch.hpp"
 #include "actors/worlds/plugin_loader.hpp"
 #include "actors/worlds/toy_text/blackjack.hpp"
@@ -106,7 +113,20 @@ struct registry {
       {"MountainCar-v0", with_options<mountain_car>(mountain_car_options())},
       {"MountainCarContinuous-v0", of<mountain_car_continuous>()},
       {"Pendulum-v1", with_options<pendulum>(pendulum_options())},
-      {"TicTacToe-v0", of<line_game>()}};
+      {"TicTacToe-v0", of<line_game>()},
+      {"climbing-v0", with_options<matrix_game>(climbing_options())},
+      {"matching_pennies-v0", with_options<matrix_game>(matching_pennies_options())},
+      {"matrix_game-v0", with_options<matrix_game>(matrix_game_options())},
+      {"penalty-v0", with_options<penalty_game>(penalty_options())},
+      {"prisoners_dilemma-v0", with_options<matrix_game>(prisoners_dilemma_options())},
+      {"rock_paper_scissors-v0", with_options<matrix_game>(rock_paper_scissors_options())},
+      {"simple_adversary_v3", with_options<simple_adversary>(simple_adversary_options())},
+      {"simple_push_v3", with_options<simple_push>(mpe_options())},
+      {"simple_reference_v3", with_options<simple_reference>(simple_reference_options())},
+      {"simple_speaker_listener_v4", with_options<simple_speaker_listener>(mpe_options())},
+      {"simple_spread_v3", with_options<simple_spread>(simple_spread_options())},
+      {"simple_tag_v3", with_options<simple_tag>(simple_tag_options())},
+      {"two_step-v0", of<two_step_game>()}};
 };
 
 // The registry is made at its first use, because the linker would leave out a static library's own
@@ -171,7 +191,8 @@ bool is_registered(std::string_view id) {
   return all.known.contains(id);
 }
 
-/// True for "gymnasium:ID" and "module:Class", unless it is registered. "openenv:URL" is none.
+/// True for "gymnasium:ID", "pettingzoo:MODULE" and "module:Class", unless it is registered.
+/// "openenv:URL" is none.
 bool is_in_python(std::string_view id) {
   return names_python(id) && !names_plugin(id) && !is_registered(id);
 }
@@ -217,7 +238,8 @@ factories find(std::string_view id) {
     const auto meant = nearest_environment(std::string(id), ids);
     throw unknown_environment(
         unknown_name_message("environment", id, ids, meant) +
-        "; one in Python is gymnasium:ID or module:Class, and a plug-in ends in .so");
+        "; one in Python is gymnasium:ID, pettingzoo:MODULE or module:Class, and a plug-in ends in "
+        ".so");
   }
   return at->second;
 }

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "actors/worlds/scripted_policies.hpp"
+
 namespace troupe {
 namespace {
 
@@ -27,6 +29,10 @@ std::string names_of(const env_spec& spec) {
 [[noreturn]] void refuse(const env_spec& spec, const std::string& problem) {
   throw std::invalid_argument(fmt::format("agents.policies: {} by {}, whose agents are {}", problem,
                                           spec.id, names_of(spec)));
+}
+
+nlohmann::json scripts_of(const agents_section& section) {
+  return nlohmann::json::parse(section.scripted.text);
 }
 
 void cover(const env_spec& spec, const std::string& pattern, const std::string& policy,
@@ -68,14 +74,52 @@ std::vector<std::string> policy_of_agents(const agents_section& section, const e
       refuse(spec, fmt::format("expected a pattern that covers \"{}\", got none", name));
     }
   }
-  for (const auto& frozen : section.frozen) {
-    if (std::ranges::find(policies, frozen) != policies.end()) continue;
-    throw std::invalid_argument(
-        fmt::format("agents.frozen: expected policies that play an agent of {}, got \"{}\"; the "
-                    "policies of {} are \"{}\"",
-                    spec.id, frozen, names_of(spec), fmt::join(policies, "\", \"")));
-  }
+  const auto require_policy = [&](const char* option, const std::string& name) {
+    if (std::ranges::find(policies, name) != policies.end()) return;
+    throw std::invalid_argument(fmt::format(
+        "{}: expected policies that play an agent of {}, got \"{}\"; the policies of {} "
+        "are \"{}\"",
+        option, spec.id, name, names_of(spec), fmt::join(policies, "\", \"")));
+  };
+  for (const auto& name : section.frozen) require_policy("agents.frozen", name);
+  if (!section.score.empty()) require_policy("agents.score", section.score);
+  const auto scripts = scripts_of(section);
+  for (const auto& [name, script] : scripts.items()) require_policy("agents.scripted", name);
   return policies;
+}
+
+network_shape shape_of_agents(const agents_section& section, const env_spec& spec,
+                              central_input critic, const std::string& env_options) {
+  auto shape = joint_shape(spec, policy_of_agents(section, spec),
+                           {.agent_ids = section.ids, .critic = critic});
+  const auto scripts = scripts_of(section);
+  for (const auto& [name, script] : scripts.items()) {
+    const auto policy = std::ranges::find(shape.policies, name, &policy_shape::name);
+    if (!script.is_string()) {
+      throw std::invalid_argument(
+          fmt::format("agents.scripted: expected the name of a scripted policy for \"{}\", got {}",
+                      name, script.dump()));
+    }
+    policy->script = script.get<std::string>();
+    const auto index = static_cast<int>(policy - shape.policies.begin());
+    const auto agent = std::ranges::find(shape.agents, index, &agent_view::policy);
+    const auto& of = spec.agents[static_cast<std::size_t>(agent - shape.agents.begin())];
+    make_scripted_policy({policy->script, of.action_space, env_options});
+  }
+  for (auto& policy : shape.policies) {
+    policy.scored = section.score.empty() || policy.name == section.score;
+  }
+  return shape;
+}
+
+std::vector<std::uint8_t> trained_policies(const agents_section& section,
+                                           const network_shape& shape) {
+  std::vector<std::uint8_t> learns;
+  for (const auto& policy : shape.policies) {
+    learns.push_back(policy.script.empty() &&
+                     std::ranges::find(section.frozen, policy.name) == section.frozen.end());
+  }
+  return learns;
 }
 
 void describe(enum_schema<reward_team>& s) {
@@ -98,6 +142,11 @@ void describe(options_schema<agents_section>& s) {
       .items(0, 1024)
       .example("[runner]")
       .help("The policies that act and are not trained.");
+  s.field("scripted", &agents_section::scripted)
+      .help(
+          "The policies that follow fixed rules: an object from names of policies to names of "
+          "scripted policies, such as {\"agent\": \"simple_tag.runner\"}. \"random\" plays any "
+          "agent.");
   s.field("ids", &agents_section::ids)
       .help(
           "If true, an agent that shares its policy with others sees its own number, one-hot, "
@@ -113,6 +162,10 @@ void describe(options_schema<agents_section>& s) {
       .help(
           "The team whose mean reward is shared: all agents, or the agents that the same policy "
           "plays.");
+  s.field("score", &agents_section::score)
+      .help(
+          "The policy whose agents' mean return is the score of evaluations, which choose the best "
+          "model; empty means all agents.");
 }
 
 }  // namespace troupe

@@ -2,10 +2,12 @@
 // The options of algorithms for several agents: which policy plays which agent, and what is
 // trained.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "actors/environments/environment.hpp"
+#include "actors/networks/joint_shape.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -20,9 +22,11 @@ struct agents_section {
   json_object policies = {};
   bool share = true;
   std::vector<std::string> frozen = {};
+  json_object scripted = {};
   bool ids = true;
   double shared_reward = 0.0;
   reward_team team = reward_team::all;
+  std::string score;
 };
 
 void describe(enum_schema<reward_team>& s);
@@ -30,7 +34,17 @@ void describe(options_schema<agents_section>& s);
 
 /// Returns the name of the policy that plays each agent, [N]. Throws std::invalid_argument that
 /// names the environment and what does not fit: a pattern that covers no agent, an agent that two
-/// patterns cover or none, and a frozen policy that plays no agent.
+/// patterns cover or none, and a frozen or scripted policy that plays no agent.
 std::vector<std::string> policy_of_agents(const agents_section& section, const env_spec& spec);
+
+/// Returns the shape of the networks of the policies for an environment, and what their critics
+/// see. Throws std::invalid_argument as policy_of_agents and joint_shape, and for a scripted policy
+/// that is not known.
+network_shape shape_of_agents(const agents_section& section, const env_spec& spec,
+                              central_input critic, const std::string& env_options);
+
+/// Returns which policies of `shape` learn, [policies]: those that are neither frozen nor scripted.
+std::vector<std::uint8_t> trained_policies(const agents_section& section,
+                                           const network_shape& shape);
 
 }  // namespace troupe

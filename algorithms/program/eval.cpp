@@ -96,8 +96,10 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
       played, environments_of_evaluation(static_cast<int>(episodes), spec_of(played).tasks.size()));
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const weights trained{version, model.parameters, {}};
-  evaluator_options options{
-      .environments = environments, .shape = model.shape, .network = model.options};
+  evaluator_options options{.environments = environments,
+                            .shape = model.shape,
+                            .network = model.options,
+                            .env_options = played.options.text};
   const auto result = [&] {
     try {
       evaluator policy_evaluator(options);
@@ -111,12 +113,21 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   std::fprintf(for_people(arguments), "%s, weights of version %lld: %s +/- %s over %zu episodes\n",
                played.id.c_str(), static_cast<long long>(version), score_text(result.mean).c_str(),
                score_text(result.std).c_str(), result.returns.size());
+  nlohmann::ordered_json agents;
+  for (std::size_t i = 0; i < result.agent_means.size(); ++i) {
+    const auto& name =
+        model.shape.policies.empty() ? std::to_string(i) : model.shape.agents[i].name;
+    agents[name] = result.agent_means[i];
+    std::fprintf(for_people(arguments), "  %s: %s\n", name.c_str(),
+                 score_text(result.agent_means[i]).c_str());
+  }
   if (arguments.json) {
-    const nlohmann::ordered_json line{{"env", played.id},
-                                      {"version", version},
-                                      {"eval_mean", result.mean},
-                                      {"eval_std", result.std},
-                                      {"eval_episodes", result.returns.size()}};
+    nlohmann::ordered_json line{{"env", played.id},
+                                {"version", version},
+                                {"eval_mean", result.mean},
+                                {"eval_std", result.std},
+                                {"eval_episodes", result.returns.size()}};
+    if (!agents.empty()) line["agents"] = agents;
     std::puts(line.dump().c_str());
   }
   if (!video) return 0;

@@ -15,7 +15,9 @@ environment_request env_section::request() const {
                        .frames = frame_stack,
                        .rescale_actions = rescale_action,
                        .reward_scale = reward_scale,
-                       .reward_clip = reward_clip},
+                       .reward_clip = reward_clip,
+                       .difference_rewards = difference_rewards,
+                       .channel = channel},
           .python = {.interpreter = python,
                      .wrappers = wrappers,
                      .info = info,
@@ -187,11 +189,38 @@ void describe(options_schema<cnn_options>& s) {
   });
 }
 
+void describe(options_schema<channel_options>& s) {
+  s.field("words", &channel_options::words)
+      .at_least(0)
+      .at_most(1024)
+      .help("The number of words of which an agent says one in each step, or none.");
+  s.field("numbers", &channel_options::numbers)
+      .at_least(0)
+      .at_most(1024)
+      .help("The number of floats from -1 to 1 that an agent sends in each step.");
+  s.field("delay", &channel_options::delay)
+      .at_least(1)
+      .at_most(1024)
+      .unit("steps")
+      .help("After so many steps a message is seen; 1 means in the next observation.");
+  s.field("loss", &channel_options::loss)
+      .at_least(0)
+      .at_most(1)
+      .help("The probability with which a receiver does not get a message.");
+  s.field("bandwidth", &channel_options::bandwidth)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("messages")
+      .help("The most messages that are sent in one step; 0 means no limit.");
+}
+
 void describe(options_schema<env_section>& s) {
   s.field("id", &env_section::id)
       .help(
-          "The environment: a name that `troupe list` prints, gymnasium:ID or module:Class for one "
-          "in Python, openenv:URL for a server's, or the path of a plug-in such as ./my_env.so.");
+          "The environment: a name that `troupe list` prints, gymnasium:ID, pettingzoo:MODULE or "
+          "module:Class for one in Python, openenv:URL for a server's, or the path of a plug-in "
+          "such "
+          "as ./my_env.so.");
   s.field("options", &env_section::options)
       .help(
           "The arguments of the environment, a JSON object: those of gymnasium.make or of the "
@@ -241,6 +270,15 @@ void describe(options_schema<env_section>& s) {
   s.field("reward_clip", &env_section::reward_clip)
       .above(0)
       .help("Rewards are clipped to +- this, after reward_scale; null does not clip.");
+  s.field("difference_rewards", &env_section::difference_rewards)
+      .help(
+          "If true, each of several agents gets the team's reward less what that would have been "
+          "had "
+          "it taken action 0 (Wolpert and Tumer 2001).");
+  s.field("channel", &env_section::channel)
+      .help(
+          "The messages that several agents can send each other beside their actions; null means "
+          "none.");
   s.field("info", &env_section::info)
       .also_known_as({"info_keywords"})
       .items(0, 64)

@@ -19,6 +19,8 @@
 
 namespace troupe {
 
+void describe(options_schema<channel_options>& s);
+
 /// How rollouts and training are composed.
 enum class training_mode {
   sync,   ///< The run alternates between rollouts and an update with them.
@@ -38,6 +40,8 @@ struct env_section {
   bool rescale_action = false;
   double reward_scale = 1;
   std::optional<double> reward_clip = {};
+  bool difference_rewards = false;
+  std::optional<channel_options> channel = {};
   std::vector<std::string> info = {};
   std::string placement = "shared";
   std::string python = {};

@@ -19,7 +19,8 @@ evaluator_options environment_algorithm::evaluator_of(int episodes) const {
   return {.environments = environments_of(in.settings.env,
                                           environments_of_evaluation(episodes, spec.tasks.size())),
           .shape = shape,
-          .network = in.settings.network};
+          .network = in.settings.network,
+          .env_options = in.settings.env.options.text};
 }
 
 task<> environment_algorithm::serve_evaluator() {

@@ -17,6 +17,7 @@
 #include "actors/metrics/checkpoint_metrics.hpp"
 #include "actors/networks/acting_network.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
@@ -401,7 +402,8 @@ void require_network(const run_settings& settings) {
   const auto spec = spec_of(settings.env);
   auto network = settings.network;
   network.ortho_init = false;  // it is slow for wide layers, and this network is discarded
-  make_acting_network(shape_for(settings, spec), network, spec.action_space, 0);
+  make_acting_network(shape_for(settings, spec), network, spec.action_space, 0,
+                      make_scripted_policy);
 }
 
 void require_run_folder(const std::string& root, const std::string& algo) {

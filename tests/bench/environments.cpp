@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/environments/action_numbers.hpp"
 #include "actors/random/numpy_random.hpp"
 #include "actors/worlds/registry.hpp"
 #include "tests/bench/two_clocks.hpp"
@@ -27,15 +28,15 @@ using troupe::detail::cpu_seconds;
 /// Random actions for `size` environments, none outside of the space.
 std::vector<env_actions> random_actions(const space& space, std::size_t size) {
   numpy_random random(3);
+  const auto numbers = numbers_of(space);
   std::vector<env_actions> all(256);
   for (auto& actions : all)
     for (std::size_t i = 0; i < size; ++i) {
-      if (const auto* one = space.get_if<spaces::discrete>())
-        actions.discrete.push_back(random.integers(one->start, one->start + one->n));
-      if (const auto* box = space.get_if<spaces::box>())
-        for (std::size_t a = 0; a < box->low.size(); ++a)
-          actions.continuous.push_back(
-              static_cast<float>(random.uniform(double{box->low[a]}, double{box->high[a]})));
+      for (const auto& [first, count, binary] : numbers.integers)
+        actions.discrete.push_back(random.integers(first, first + count));
+      for (std::size_t a = 0; a < numbers.low.size(); ++a)
+        actions.continuous.push_back(
+            static_cast<float>(random.uniform(double{numbers.low[a]}, double{numbers.high[a]})));
     }
   return all;
 }

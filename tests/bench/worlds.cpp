@@ -1,12 +1,13 @@
-// What environments in processes of their own cost, whether they are native or guests.
+// What environments in processes of their own cost, whether they are native or guests, and those of
+// several agents (worlds_spread.hpp).
 //
 //   env_child_pss_mb           16 children that host CartPole-v1, after a step each: the median of
 //                              their proportional set sizes (Pss of /proc/PID/smaps_rollup), in MB
 //   env_child_start_ms         one child, from the call of serve until its first observation has
 //                              come: the median of 16 that start one after another
 //   env_child_start_cpu_ms     CPU time of such a child until then, which depends less on other
-//   work env_child_start_of_16_ms   16 children that start together, until all have shown their
-//   first
+//                              work
+//   env_child_start_of_16_ms   16 children that start together, until all have shown their first
 //                              observation: the wall time divided by 16
 //
 // bench_worlds [--json]
@@ -27,6 +28,7 @@
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 #include "tests/bench/worlds_guests.hpp"
+#include "tests/bench/worlds_spread.hpp"
 #include "tests/child_processes.hpp"
 
 namespace troupe {
@@ -128,6 +130,7 @@ int main(int argc, char** argv) {
   troupe::log::set_level("error");
   nlohmann::json figures;
   troupe::measure_children(figures);
+  troupe::measure_spread(figures);
   troupe::measure_guests(figures);
   if (argc > 1 && !std::strcmp(argv[1], "--json")) std::printf("%s\n", figures.dump().c_str());
 }

@@ -29,16 +29,6 @@ struct counted {
   std::int64_t episodes = 0;
 };
 
-/// The last lines that a shell command prints.
-std::string output_of(const std::string& command) {
-  std::FILE* from = ::popen(command.c_str(), "r");
-  if (!from) throw std::runtime_error("cannot run " + command);
-  std::string text;
-  for (int c; (c = std::fgetc(from)) != EOF;) text += static_cast<char>(c);
-  if (::pclose(from) != 0) throw std::runtime_error(command + " failed: " + text);
-  return text;
-}
-
 /// The environments of one replica take their steps as fast as they can, as in a rollout.
 task<counted> step_replica(service<hosted_environment> mine, std::size_t first, std::size_t each,
                            std::int64_t from, std::int64_t to) {
@@ -147,6 +137,15 @@ void compare(nlohmann::json& figures, const char* name, const std::string& pytho
 }
 
 }  // namespace
+
+std::string output_of(const std::string& command) {
+  std::FILE* from = ::popen(command.c_str(), "r");
+  if (!from) throw std::runtime_error("cannot run " + command);
+  std::string text;
+  for (int c; (c = std::fgetc(from)) != EOF;) text += static_cast<char>(c);
+  if (::pclose(from) != 0) throw std::runtime_error(command + " failed: " + text);
+  return text;
+}
 
 void measure_guests(nlohmann::json& figures) {
   auto python = output_of(TROUPE_SOURCES "/tests/actors/worlds/gymnasium_venv.sh " TROUPE_BUILD);

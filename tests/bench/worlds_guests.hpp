@@ -10,8 +10,12 @@
 // see the same observations and as many episodes.
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace troupe {
+
+/// Returns what a shell command prints. Throws std::runtime_error if it fails.
+std::string output_of(const std::string& command);
 
 /// Measures and prints, and adds the figures. Needs python3-venv and a Python package index.
 void measure_guests(nlohmann::json& figures);

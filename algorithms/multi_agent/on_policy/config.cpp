@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/on_policy/config.hpp"
 
-#include <algorithm>
-
 namespace troupe {
 
 network_shape multi_agent_on_policy_config::shape_for(const env_spec& spec) const {
@@ -9,16 +7,11 @@ network_shape multi_agent_on_policy_config::shape_for(const env_spec& spec) cons
     throw std::invalid_argument(algo + ": expected an environment with several agents, got " +
                                 spec.id + ", which has one; ppo learns on it");
   }
-  return joint_shape(spec, policy_of_agents(agents, spec),
-                     {.agent_ids = agents.ids, .critic = critic});
+  return shape_of_agents(agents, spec, critic, env.options.text);
 }
 
 std::vector<std::uint8_t> multi_agent_on_policy_config::trained(const network_shape& shape) const {
-  std::vector<std::uint8_t> learns;
-  for (const auto& policy : shape.policies) {
-    learns.push_back(std::ranges::find(agents.frozen, policy.name) == agents.frozen.end());
-  }
-  return learns;
+  return trained_policies(agents, shape);
 }
 
 agent_ppo_options::agent_ppo_options() {

@@ -67,11 +67,17 @@ task<> joint_on_policy::serve_policies(const checkpoint* from) {
                           .first_parameter = first,
                           .of_several = true,
                           .stream = "policy " + shape.policies[i].name};
+    if (const auto& script = shape.policies[i].script; !script.empty()) {
+      const auto agent = std::ranges::find(shape.agents, static_cast<int>(i), &agent_view::policy);
+      const auto& of = spec.agents[static_cast<std::size_t>(agent - shape.agents.begin())];
+      acting.script = {script, of.action_space, c.env.options.text};
+      acting.own_obs = agent->obs_size;
+    }
     serve_options deciding{.name = "policy_" + shape.policies[i].name,
                            .placement = placement_of(c.placement.policy),
                            .idempotent = {endpoint<&policy::act>, endpoint<&policy::values>}};
-    roles.policies.push_back(
-        co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store));
+    auto served = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
+    roles.policies.push_back(std::move(served));
     first += layout_of(own, c.network()).count;
     if (!from) continue;
     co_await restore_each<&policy::restore>(roles.policies.back(), std::move(saved[i]));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/environments/agent_layout.hpp"
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/space_check.hpp"
 #include "tests/test.hpp"
@@ -326,6 +327,46 @@ TEST_CASE("check: reports count findings that are alike, and become JSON and bac
   REQUIRE(again.warnings().size() == 1);
   CHECK(again.warnings()[0].key == "image");
   CHECK(again.not_made().size() == 1);
+}
+
+/// Two agents, of whose steps it tells a wrong number, or wrong rewards.
+class flawed_agents final : public environment {
+ public:
+  explicit flawed_agents(std::vector<agent_step> steps, std::int64_t first_choice = 0)
+      : steps_(std::move(steps)), first_choice_(first_choice) {}
+
+  env_spec spec() const override {
+    const space seen = spaces::box(0, 1, {1}), acts = spaces::discrete(2, first_choice_);
+    return with_joint_spaces({.id = "Flawed-v0",
+                              .max_episode_steps = 9,
+                              .agents = {{"a", seen, acts}, {"b", seen, acts}}});
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override { obs[0] = obs[1] = 1; }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = obs[1] = 1;
+    return {.reward = 2};
+  }
+  std::span<const agent_step> agent_steps() const override { return steps_; }
+
+ private:
+  std::vector<agent_step> steps_;
+  std::int64_t first_choice_;
+};
+
+TEST_CASE("check_environment: what is told of each agent fits the reward") {
+  const auto faults_of = [](const std::vector<agent_step>& steps) {
+    environment_report report("Flawed-v0");
+    check_environment([&] { return std::make_unique<flawed_agents>(steps, 3); },
+                      {.steps = 20, .seed = 1}, report);
+    return to_string(report);
+  };
+  // What libraries for a single agent don't take is no warning: there is that of the seeds alone.
+  CHECK_THAT(faults_of({{.reward = 1}, {.reward = 3}}), Contains("no fault, 1 warning"));
+  CHECK_THAT(faults_of({{.reward = 1}, {.reward = 4}}),
+             Contains("expected the mean 2.5 of the agents' rewards as the reward, got 2"));
+  CHECK_THAT(faults_of({{.reward = 2}}),
+             Contains("expected what happened to each of 2 agents, got 1 entries"));
+  CHECK_THAT(faults_of({{.reward = 1}, {.reward = std::nan("")}}), Contains("key b"));
 }
 
 }  // namespace

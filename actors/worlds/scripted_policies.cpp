@@ -1,0 +1,151 @@
+#include "actors/worlds/scripted_policies.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "actors/environments/action_numbers.hpp"
+#include "actors/worlds/mpe/scripted.hpp"
+#include "actors/worlds/registry.hpp"
+
+namespace troupe {
+namespace {
+
+/// Draws each allowed choice with the same probability, and floats uniformly between their bounds.
+class random_policy final : public scripted_policy {
+ public:
+  explicit random_policy(const space& actions) : numbers_(numbers_of(actions)) {}
+
+  void act(const agent_sight& seen, action_random& random, std::span<std::int64_t> choices,
+           std::span<float> floats) override {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const auto count = static_cast<std::size_t>(numbers_.integers[i].count);
+      choices[i] =
+          draw(seen.mask.empty() ? seen.mask : seen.mask.subspan(first, count), count, random);
+      first += count;
+    }
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const double low = bound(numbers_.low[i], -1.0), high = bound(numbers_.high[i], 1.0);
+      floats[i] = static_cast<float>(low + (high - low) * random.uniform());
+    }
+  }
+
+ private:
+  static double bound(float value, double otherwise) {
+    return std::isfinite(value) ? value : otherwise;
+  }
+  static std::int64_t draw(std::span<const float> mask, std::size_t count, action_random& random) {
+    const auto allowed =
+        mask.empty()
+            ? count
+            : static_cast<std::size_t>(std::ranges::count_if(mask, [](float x) { return x > 0; }));
+    if (allowed == 0) return 0;
+    auto left = random.below(allowed);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!mask.empty() && mask[i] <= 0) continue;
+      if (left-- == 0) return static_cast<std::int64_t>(i);
+    }
+    return 0;
+  }
+
+  action_numbers numbers_;
+};
+
+/// A rule that maps an observation to one choice.
+class rule final : public scripted_policy {
+ public:
+  using choose = std::function<std::int64_t(std::span<const float> obs)>;
+  explicit rule(choose what) : choose_(std::move(what)) {}
+
+  void act(const agent_sight& seen, action_random&, std::span<std::int64_t> choices,
+           std::span<float>) override {
+    choices[0] = choose_(seen.obs);
+  }
+
+ private:
+  choose choose_;
+};
+
+/// Returns a factory of a rule for agents with one choice. `make` makes it from the environment's
+/// options.
+scripted_policy_factory rule_of(std::function<rule::choose(const std::string& env_options)> make) {
+  return [make = std::move(make)](const scripted_policy_request& of) {
+    if (!of.actions.get_if<spaces::discrete>()) {
+      throw std::invalid_argument(
+          fmt::format("scripted policy \"{}\": expected agents with actions of Discrete, got {}",
+                      of.name, to_string(of.actions)));
+    }
+    return std::make_unique<rule>(make(of.env_options));
+  };
+}
+
+scripted_policy_factory rule_of(std::int64_t (*choose)(std::span<const float>)) {
+  return rule_of([choose](const std::string&) -> rule::choose { return choose; });
+}
+
+scripted_policy_factory rule_of_tag(std::int64_t (*choose)(std::span<const float>,
+                                                           const simple_tag_options&)) {
+  return rule_of([choose](const std::string& env_options) -> rule::choose {
+    const auto options = detail::read_options<simple_tag_options>(env_options);
+    return [choose, options](std::span<const float> obs) { return choose(obs, options); };
+  });
+}
+
+struct scripts {
+  std::mutex guard;
+  std::map<std::string, scripted_policy_factory, std::less<>> known{
+      {"random",
+       [](const scripted_policy_request& of) {
+         return std::make_unique<random_policy>(of.actions);
+       }},
+      {"simple_speaker_listener.listener", rule_of(scripted_listener)},
+      {"simple_speaker_listener.speaker", rule_of(scripted_speaker)},
+      {"simple_tag.chaser", rule_of_tag(scripted_chaser)},
+      {"simple_tag.runner", rule_of_tag(scripted_runner)}};
+};
+
+scripts& all_scripts() {
+  static scripts made;
+  return made;
+}
+
+}  // namespace
+
+void register_scripted_policy(std::string name, scripted_policy_factory make) {
+  if (name.empty()) throw std::invalid_argument("scripted policy: expected a name, got \"\"");
+  auto& all = all_scripts();
+  const std::lock_guard lock(all.guard);
+  const auto [at, added] = all.known.try_emplace(std::move(name), std::move(make));
+  if (!added)
+    throw std::invalid_argument("scripted policy \"" + at->first + "\": the name is taken");
+}
+
+std::unique_ptr<scripted_policy> make_scripted_policy(const scripted_policy_request& request) {
+  scripted_policy_factory make;
+  {
+    auto& all = all_scripts();
+    const std::lock_guard lock(all.guard);
+    const auto at = all.known.find(request.name);
+    if (at != all.known.end()) make = at->second;
+  }
+  if (make) return make(request);
+  throw std::invalid_argument(fmt::format("scripted policy \"{}\": expected one of {}",
+                                          request.name,
+                                          fmt::join(known_scripted_policies(), ", ")));
+}
+
+std::vector<std::string> known_scripted_policies() {
+  auto& all = all_scripts();
+  const std::lock_guard lock(all.guard);
+  std::vector<std::string> names;
+  for (const auto& [name, make] : all.known) names.push_back(name);
+  return names;
+}
+
+}  // namespace troupe
