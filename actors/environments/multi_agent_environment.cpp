@@ -25,6 +25,8 @@ void multi_agent_environment::prepare(std::span<float> obs) {
   std::ranges::fill(layout_->masks().of(obs), 1.0F);
 }
 
+std::optional<bool> multi_agent_environment::success() const { return std::nullopt; }
+
 void multi_agent_environment::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
   layout();
   std::ranges::fill(ended_, std::uint8_t{0});
@@ -47,6 +49,7 @@ step_result multi_agent_environment::step(action_view action, std::span<float> o
     result.terminated |= of.ended == episode_end::terminated;
   }
   result.reward /= static_cast<double>(results_.size());
+  result.success = success();
   if (settle(obs)) {
     result.truncated = result.terminated = false;
   } else {

@@ -70,6 +70,10 @@ class multi_agent_environment : public environment {
   /// no agent acts any more. Without env_spec::agents_vary all agents must end in the same step.
   virtual void act(joint_action actions, joint_observation obs, std::span<agent_step> results) = 0;
 
+  /// Returns whether the episode would be a success if it ended now; see step_result::success.
+  /// Returns nullopt by default.
+  virtual std::optional<bool> success() const;
+
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) final;
   /// Throws std::runtime_error that names the agent, if one acts or ends after its end, and if a
   /// reward is not finite.

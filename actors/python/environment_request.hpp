@@ -9,8 +9,8 @@
 namespace troupe {
 
 struct environment_request {
-  /// A registered id, "gymnasium:ID" or "module:Class" for an environment in Python
-  /// (python_environment.hpp), or the path of a plug-in (actors/worlds/plugin_loader.hpp).
+  /// A registered id, "gymnasium:ID", "pettingzoo:MODULE" or "module:Class" for an environment in
+  /// Python (python_environment.hpp), or the path of a plug-in (actors/worlds/plugin_loader.hpp).
   std::string id;
   /// The arguments of the environment, a JSON object: those of gymnasium.make and of the class in
   /// Python, and those with which a built-in environment is registered.

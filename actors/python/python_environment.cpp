@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/environments/agent_layout.hpp"
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
@@ -52,6 +53,19 @@ struct python_facts {
   std::size_t obs_size = 0, integers = 0, floats = 0;
 };
 
+/// Completes the spec of an environment with several agents.
+env_spec with_agents(env_spec spec, const json& several) {
+  for (const auto& agent : several.at("agents"))
+    spec.agents.push_back({.name = agent.at(0).get<std::string>(),
+                           .observation_space = python_space(agent.at(1)),
+                           .action_space = python_space(agent.at(2))});
+  const auto& state = several.at("state_space");
+  if (!state.is_null()) spec.state_space = python_space(state);
+  spec.agents_vary = several.at("agents_vary").get<bool>();
+  spec.action_masks = several.at("action_masks").get<bool>();
+  return with_joint_spaces(std::move(spec));
+}
+
 python_facts facts_of(const environment_request& request, const json& told) {
   python_facts facts;
   facts.spec = {.id = request.id,
@@ -62,6 +76,8 @@ python_facts facts_of(const environment_request& request, const json& told) {
   facts.spec.render_fps = told.at("render_fps").get<double>();
   const auto& threshold = told.at("reward_threshold");
   if (threshold.is_number()) facts.spec.reward_threshold = threshold.get<double>();
+  const auto& several = told.at("several");
+  if (!several.is_null()) facts.spec = with_agents(std::move(facts.spec), several);
   facts.obs_size = told.at("obs_size").get<std::size_t>();
   facts.integers = told.at("integers").get<std::size_t>();
   facts.floats = told.at("floats").get<std::size_t>();
@@ -113,6 +129,7 @@ class python_host {
       : request_(std::move(request)), size_(size), rows_(size) {
     if (auto known = known_facts::of_this_process().find(request_)) {
       facts_ = *std::move(known);
+      agents_ = agent_layout(facts_.spec);
     } else {
       start();
     }
@@ -138,6 +155,17 @@ class python_host {
   }
   void set_action(std::size_t row, std::span<const float> numbers) {
     std::ranges::copy(numbers, floats_ + row * facts_.floats);
+  }
+  /// Sets the actions of several agents. In the layout `given` each may have more numbers behind
+  /// its action, which are messages to the others.
+  void set_action(std::size_t row, action_view action, const agent_layout& given) {
+    for (std::size_t i = 0; i < agents_.count(); ++i) {
+      const auto& own = agents_[i];
+      std::ranges::copy(given[i].integers.of(action.parts()).first(own.integers.size),
+                        integers_ + row * facts_.integers + own.integers.begin);
+      std::ranges::copy(given[i].floats.of(action.floats()).first(own.floats.size),
+                        floats_ + row * facts_.floats + own.floats.begin);
+    }
   }
 
   /// Takes a step of all environments with the actions that were set.
@@ -227,6 +255,16 @@ class python_host {
     std::copy(obs_ + i * facts_.obs_size, obs_ + (i + 1) * facts_.obs_size, obs.begin());
   }
   const episode_info& info(std::size_t i) const { return rows_[i].info; }
+  /// Writes what the last step of an environment did to its agents, [N].
+  void show_agents(std::size_t i, std::span<agent_step> to) const {
+    for (std::size_t a = 0; a < to.size(); ++a) {
+      const auto place = i * to.size() + a;
+      to[a].reward = agent_reward_[place];
+      to[a].ended = agent_ended_[place] == 1   ? episode_end::terminated
+                    : agent_ended_[place] == 2 ? episode_end::truncated
+                                               : episode_end::none;
+    }
+  }
 
  private:
   struct row {
@@ -247,6 +285,7 @@ class python_host {
       throw python_error(
           request_.id + ": expected the spaces that it had before, but its new process has others");
     facts_ = std::move(facts);
+    agents_ = agent_layout(facts_.spec);
     share(*worker);
     worker_ = std::move(worker);
     for (auto& row : rows_) row = {};
@@ -280,6 +319,9 @@ class python_host {
     place("floats", size_ * facts_.floats * sizeof(float));
     place("obs", size_ * facts_.obs_size * sizeof(float));
     place("final", size_ * facts_.obs_size * sizeof(float));
+    const auto agents = facts_.spec.agents.size();
+    place("agent_reward", size_ * agents * sizeof(double));
+    place("agent_ended", size_ * agents);
     place("reward", size_ * sizeof(double));
     place("flags", size_);
     auto* base = worker.share(bytes).data();
@@ -290,6 +332,8 @@ class python_host {
     floats_ = reinterpret_cast<float*>(array("floats"));
     obs_ = reinterpret_cast<float*>(array("obs"));
     final_ = reinterpret_cast<float*>(array("final"));
+    agent_reward_ = reinterpret_cast<double*>(array("agent_reward"));
+    agent_ended_ = reinterpret_cast<std::uint8_t*>(array("agent_ended"));
     reward_ = reinterpret_cast<double*>(array("reward"));
     flags_ = reinterpret_cast<std::uint8_t*>(array("flags"));
   }
@@ -337,6 +381,7 @@ class python_host {
   const environment_request request_;
   const std::size_t size_;
   python_facts facts_;
+  agent_layout agents_;  ///< Of facts_.spec.
   std::unique_ptr<python_worker> worker_;
   bool begins_next_ = true;
   json options_;  ///< The options of resets; null means none.
@@ -346,14 +391,18 @@ class python_host {
   float* floats_ = nullptr;           ///< [B, A] actions
   float* obs_ = nullptr;              ///< [B, D] present observations
   float* final_ = nullptr;            ///< [B, D] the last observations of ended episodes
-  double* reward_ = nullptr;          ///< [B]
-  std::uint8_t* flags_ = nullptr;     ///< [B]
+  double* agent_reward_ = nullptr;    ///< [B, N]
+  /// [B, N] The numbers of an episode_end, as agents.py writes them.
+  std::uint8_t* agent_ended_ = nullptr;
+  double* reward_ = nullptr;       ///< [B]
+  std::uint8_t* flags_ = nullptr;  ///< [B]
 };
 
 /// One environment of a process. Its `step` shows the result of a step that the process has taken.
 class python_row final : public environment {
  public:
-  python_row(python_host& host, std::size_t index) : host_(host), index_(index) {}
+  python_row(python_host& host, std::size_t index)
+      : host_(host), index_(index), agents_(host.spec().agents.size()) {}
 
   env_spec spec() const override { return host_.spec(); }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
@@ -366,15 +415,38 @@ class python_row final : public environment {
     host_.show_begun(index_, obs);
   }
   step_result step(action_view, std::span<float> obs) override {
-    return host_.show_step(index_, obs);
+    const auto result = host_.show_step(index_, obs);
+    host_.show_agents(index_, agents_);
+    return result;
   }
+  std::span<const agent_step> agent_steps() const override { return agents_; }
   episode_info info() const override { return host_.info(index_); }
   bool render(canvas& on) const override { return host_.render(index_, on); }
 
  private:
   python_host& host_;
   std::size_t index_;
+  std::vector<agent_step> agents_;  // [N]
 };
+
+/// Refuses wrappers that need a saved state, and with several agents those for the observations and
+/// actions of one. Throws std::invalid_argument.
+void require_fitting_wrappers(const environment_request& request, const env_spec& spec) {
+  if (request.wrappers.difference_rewards)
+    throw std::invalid_argument(
+        request.id +
+        ": env.difference_rewards: expected an environment that can be saved, got one in Python");
+  if (spec.agents.empty()) return;
+  const auto refuse = [&](const char* option, const std::string& expected, const std::string& got) {
+    throw std::invalid_argument(
+        fmt::format("{}: {}: expected {}, for it has {} agents, whose observations and actions "
+                    "are joined, got {}",
+                    request.id, option, expected, spec.agents.size(), got));
+  };
+  if (request.wrappers.frames != 1)
+    refuse("env.frame_stack", "1", fmt::format("{}", request.wrappers.frames));
+  if (request.wrappers.rescale_actions) refuse("env.rescale_action", "false", "true");
+}
 
 /// The wrappers of a row. Actions are scaled before they are sent, and Gymnasium applies the time
 /// limit of its environments.
@@ -402,7 +474,8 @@ class python_environments final : public detail::vector_env_base {
         host_(std::move(host)),
         rows_(std::move(rows)),
         scaling_(scaling_of(*host_)),
-        scaled_(scaling_ ? scaling_->size() : 0) {}
+        scaled_(scaling_ ? scaling_->size() : 0),
+        agents_(rows_.front()->spec()) {}
 
   env_reset reset(std::optional<std::uint64_t> seed) override {
     host_->require_process();
@@ -422,6 +495,8 @@ class python_environments final : public detail::vector_env_base {
       if (scaling_) {
         scaling_->write(action(batch, i).continuous(), scaled_);
         host_->set_action(i, scaled_);
+      } else if (agents_.count() > 0) {
+        host_->set_action(i, action(batch, i), agents_);
       } else {
         host_->set_action(i, action(batch, i));
       }
@@ -457,6 +532,7 @@ class python_environments final : public detail::vector_env_base {
   std::vector<std::unique_ptr<environment>> rows_;
   std::optional<action_scaling> scaling_;
   std::vector<float> scaled_;  // [A]
+  agent_layout agents_;        // with the wrappers
 };
 
 /// An environment that is alone in its process.
@@ -476,6 +552,7 @@ class single_python_environment final : public environment {
     host_->step();
     return row_.step(action, obs);
   }
+  std::span<const agent_step> agent_steps() const override { return row_.agent_steps(); }
   episode_info info() const override { return row_.info(); }
   bool render(canvas& on) const override { return row_.render(on); }
   void set_options(const std::string& json) override { host_->set_options(json); }
@@ -501,7 +578,7 @@ nlohmann::json detail::request_json(const environment_request& of) {
 }
 
 bool names_python(std::string_view id) {
-  if (id.starts_with("gymnasium:")) return true;
+  if (id.starts_with("gymnasium:") || id.starts_with("pettingzoo:")) return true;
   const auto colon = id.find(':');
   return colon != id.npos && is_dotted_name(id.substr(0, colon)) &&
          is_dotted_name(id.substr(colon + 1));
@@ -512,6 +589,7 @@ std::unique_ptr<vector_environment> make_python_environments(const environment_r
   if (size == 0)
     throw std::invalid_argument(request.id + ": expected a batch of at least 1 environment, got 0");
   const auto host = std::make_shared<python_host>(request, size);
+  require_fitting_wrappers(request, host->spec());
   std::vector<std::unique_ptr<environment>> rows;
   for (std::size_t i = 0; i < size; ++i)
     rows.push_back(wrapped(std::make_unique<python_row>(*host, i), wrappers_of_row(request)));
@@ -519,9 +597,9 @@ std::unique_ptr<vector_environment> make_python_environments(const environment_r
 }
 
 std::unique_ptr<environment> make_python_environment(const environment_request& request) {
-  return wrapped(std::make_unique<single_python_environment>(
-                     std::make_shared<python_host>(request, std::size_t{1})),
-                 request.wrappers);
+  auto host = std::make_shared<python_host>(request, std::size_t{1});
+  require_fitting_wrappers(request, host->spec());
+  return wrapped(std::make_unique<single_python_environment>(std::move(host)), request.wrappers);
 }
 
 }  // namespace troupe

@@ -4,8 +4,13 @@
 //
 //   gymnasium:CartPole-v1                      gymnasium.make("CartPole-v1")
 //   gymnasium:ale_py:ALE/Pong-v5               ... after `import ale_py`, which registers it
+//   pettingzoo:mpe2.simple_spread_v3           parallel_env() of that module, else its env()
+//   pettingzoo:mpe2.simple_spread_v3:env       env() of that module
 //   my_module:MyEnv                            MyEnv() of my_module, found on PYTHONPATH or in the
 //                                              working directory
+//
+// Environments of PettingZoo have several agents (actors/environments/multi_agent_environment.hpp).
+// MyEnv() may be one, too.
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>

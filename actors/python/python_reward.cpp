@@ -172,7 +172,8 @@ std::map<std::size_t, std::exception_ptr> python_reward::errors_of(const json& a
 std::string python_function_of(std::string_view text) {
   constexpr std::string_view before = "python:";
   const auto name = text.substr(std::min(before.size(), text.size()));
-  if (!text.starts_with(before) || name.starts_with("gymnasium:") || !names_python(name))
+  if (!text.starts_with(before) || name.starts_with("gymnasium:") ||
+      name.starts_with("pettingzoo:") || !names_python(name))
     throw std::invalid_argument(
         fmt::format("expected python:MODULE:FUNCTION, got \"{}\"", text.substr(0, 80)));
   return std::string(name);

@@ -60,8 +60,10 @@ class python_text_environment final : public text_environment {
 }  // namespace
 
 bool names_python_text(std::string_view world) {
-  return world.starts_with("skyrl:") || (names_python(world) && !world.starts_with("gymnasium:") &&
-                                         !world.starts_with("openenv:"));
+  if (world.starts_with("skyrl:")) return true;
+  for (const auto* kind : {"gymnasium:", "pettingzoo:", "openenv:"})
+    if (world.starts_with(kind)) return false;
+  return names_python(world);
 }
 
 text_environment_maker python_text_environments(python_text_options options) {

@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 
+from troupe_worker.agents import AgentFault, JointEnvironment
 from troupe_worker.channel import Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
 from troupe_worker.spaces import KINDS, describe, is_image, kind_of, parts_of
@@ -48,8 +49,9 @@ class Checker:
 
     def take(self):
         """Returns what was found since the last time."""
-        taken = {"findings": self.found, "skipped": self.skipped}
-        self.found, self.skipped = [], []
+        taken = {"findings": self.found[:], "skipped": self.skipped[:]}
+        self.found.clear()
+        self.skipped.clear()
         return taken
 
     def tell(self, is_fault, check, where, expected, got, at="", key=""):
@@ -73,6 +75,10 @@ class Checker:
     def warn(self, check, where, expected, got, at="", key=""):
         self.tell(False, check, where, expected, got, at, key)
 
+    def prefer(self, check, where, expected, got, at="", key=""):
+        """Warns of what libraries for a single agent take no other way."""
+        self.warn(check, where, expected, got, at, key)
+
     def skip(self, check, reason):
         self.skipped.append({"check": check, "reason": reason})
 
@@ -81,6 +87,9 @@ class Checker:
         yield {"where": where, "at": at}
         try:
             return function(*args, **named)
+        except AgentFault as error:
+            self.fault("agents", where, f"{error.what}: {error.expected}", str(error.got), at, error.agent)
+            raise Broken from None
         except Exception as error:
             text = failure_of(error)
         except SystemExit as error:
@@ -103,6 +112,18 @@ class Checker:
                 raise  # the request is wrong, and not the environment
             self.fault("exceptions", "making it", "no exception", failure_of(error))
             return
+        yield from (self.of_agents() if isinstance(env, JointEnvironment) else self).check(env, make)
+
+    def of_agents(self):
+        """Returns a checker of environments with several agents, which tells what it finds to this one."""
+        from troupe_worker.check_agents import AgentsChecker
+
+        checker = AgentsChecker(self.request, self.steps, self.seed)
+        checker.found, checker.skipped = self.found, self.skipped
+        return checker
+
+    def check(self, env, make):
+        """Checks an environment that was made, with others that `make` makes."""
         self.check_object(env)
         if not self.usable:
             self.skip("reset, step", "without known spaces nothing can be played")
@@ -202,24 +223,24 @@ class Checker:
                 "bounds", place, "low <= high", f"{low[at]} and {high[at]} at {list(at)}", key=key
             )
         elif np.any(low == high):
-            self.warn("bounds", place, "low < high", "a low bound that equals its high bound", key=key)
+            self.prefer("bounds", place, "low < high", "a low bound that equals its high bound", key=key)
         unbounded = not (np.all(np.isfinite(low)) and np.all(np.isfinite(high)))
         if place == "action space":
             self.check_action_box(low, high, dtype, unbounded, key)
             return
         if unbounded:
-            self.warn("bounds", place, "finite bounds", "an infinite bound", key=key)
+            self.prefer("bounds", place, "finite bounds", "an infinite bound", key=key)
         if len(shape) == 3:
             self.check_image(space, place, key)
         elif len(shape) != 1:
-            self.warn("shape", place, "a vector or an image", f"shape {shape}", key=key)
+            self.prefer("shape", place, "a vector or an image", f"shape {shape}", key=key)
 
     def check_action_box(self, low, high, dtype, unbounded, key):
         place = "action space"
         if unbounded:
             self.fault("bounds", place, "finite bounds", "an infinite bound", key=key)
         elif low.size and not (np.all(low == -1) and np.all(high == 1)):
-            self.warn(
+            self.prefer(
                 "bounds",
                 place,
                 "bounds -1 and 1, for which policies are made (env.rescale_action=true scales them)",
@@ -227,7 +248,7 @@ class Checker:
                 key=key,
             )
         if dtype != np.float32:
-            self.warn("dtype", place, "float32", str(dtype), key=key)
+            self.prefer("dtype", place, "float32", str(dtype), key=key)
 
     def check_image(self, space, place, key):
         shape = tuple(space.shape)
@@ -243,7 +264,7 @@ class Checker:
         if not space.n > 0:
             self.unusable("spaces", place, "n > 0", str(space.n), key)
         if getattr(space, "start", 0) != 0:
-            self.warn("start", place, "start 0, which Stable-Baselines3 needs", str(space.start), key=key)
+            self.prefer("start", place, "start 0, which Stable-Baselines3 needs", str(space.start), key=key)
 
     def check_multidiscrete(self, space, place, key):
         nvec = np.asarray(space.nvec)
@@ -252,9 +273,9 @@ class Checker:
         if not np.all(nvec > 0):
             self.unusable("spaces", place, "every n > 0", short(nvec), key)
         if nvec.ndim > 1:
-            self.warn("shape", place, "one dimension, which Stable-Baselines3 needs", f"shape {nvec.shape}", key=key)
+            self.prefer("shape", place, "one dimension, which Stable-Baselines3 needs", f"shape {nvec.shape}", key=key)
         if np.any(np.asarray(getattr(space, "start", 0)) != 0):
-            self.warn("start", place, "start 0, which Stable-Baselines3 needs", short(space.start), key=key)
+            self.prefer("start", place, "start 0, which Stable-Baselines3 needs", short(space.start), key=key)
 
     def check_multibinary(self, space, place, key):
         if not np.all(np.asarray(space.shape) > 0):
@@ -273,14 +294,14 @@ class Checker:
             got = "only parts of other kinds" if space.spaces else "an empty Dict"
             self.unusable("spaces", place, "a part of a known kind", got, key)
         if place == "action space":
-            self.warn("spaces", place, "no Dict, which Stable-Baselines3 refuses", "Dict", key=key)
+            self.prefer("spaces", place, "no Dict, which Stable-Baselines3 refuses", "Dict", key=key)
         elif key:
-            self.warn("spaces", place, "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict", key=key)
+            self.prefer("spaces", place, "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict", key=key)
 
     def check_tuple(self, space, place, key):
         if not parts_of(space):
             self.unusable("spaces", place, "a part", "an empty Tuple", key)
-        self.warn("spaces", place, "no Tuple, which Stable-Baselines3 refuses", "Tuple", key=key)
+        self.prefer("spaces", place, "no Tuple, which Stable-Baselines3 refuses", "Tuple", key=key)
 
     def describe(self, env):
         return [
@@ -361,19 +382,21 @@ class Checker:
         return True
 
     def check_observation(self, env, value, where, at):
-        space = env.observation_space
+        self.check_part(env.observation_space, value, where, at)
+
+    def check_part(self, space, value, where, at, key=""):
         before = len(self.found)
-        check_value(self, space, value, where, at)
+        check_value(self, space, value, where, at, key)
         contains = getattr(space, "contains", None)
         if contains is None or len(self.found) > before:
             return
         try:
             inside = bool(contains(value))
         except Exception as error:
-            self.fault("contains", where, "a value that the space can test", failure_of(error), at)
+            self.fault("contains", where, "a value that the space can test", failure_of(error), at, key)
             return
         if not inside:
-            self.fault("contains", where, "an observation that its space contains", short(value), at)
+            self.fault("contains", where, "an observation that its space contains", short(value), at, key)
 
     # ---- steps
 
@@ -387,31 +410,34 @@ class Checker:
             return False
         obs, reward, terminated, truncated, info = result
         self.check_observation(env, obs, "step", at)
-        self.check_reward(reward, at)
-        for name, flag in (("terminated", terminated), ("truncated", truncated)):
-            if isinstance(flag, np.bool_):
-                self.warn(name, "step", "bool, which Stable-Baselines3 needs", "numpy.bool", at)
-            elif not isinstance(flag, bool):
-                self.fault(name, "step", "a bool", f"{flag!r} of type {type(flag).__name__}", at)
-        if not isinstance(info, dict):
-            self.fault("info", "step", "a dict", kind_text(info), at)
+        self.check_outcome(reward, terminated, truncated, info, at)
         self.check_goal(env, obs, reward, info, at)
         return True
 
-    def check_reward(self, reward, at):
+    def check_outcome(self, reward, terminated, truncated, info, at, key=""):
+        self.check_reward(reward, at, key)
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            if isinstance(flag, np.bool_):
+                self.prefer(name, "step", "bool, which Stable-Baselines3 needs", "numpy.bool", at, key)
+            elif not isinstance(flag, bool):
+                self.fault(name, "step", "a bool", f"{flag!r} of type {type(flag).__name__}", at, key)
+        if not isinstance(info, dict):
+            self.fault("info", "step", "a dict", kind_text(info), at, key)
+
+    def check_reward(self, reward, at, key=""):
         name = type(reward).__name__
         if isinstance(reward, np.ndarray) and reward.size == 1 and reward.dtype.kind in "fiub":
-            self.warn("reward", "step", "a float", f"an array of shape {reward.shape}", at)
+            self.warn("reward", "step", "a float", f"an array of shape {reward.shape}", at, key)
             reward = reward.item()
         elif isinstance(reward, (bool, np.bool_)):
-            self.warn("reward", "step", "a float", name, at)
+            self.warn("reward", "step", "a float", name, at, key)
         elif not isinstance(reward, numbers.Real) and not isinstance(reward, (np.integer, np.floating)):
-            self.fault("reward", "step", "a float", f"{short(reward)} of type {name}", at)
+            self.fault("reward", "step", "a float", f"{short(reward)} of type {name}", at, key)
             return
         elif not isinstance(reward, (int, float)):
-            self.warn("reward", "step", "a float, which Stable-Baselines3 needs", name, at)
+            self.prefer("reward", "step", "a float, which Stable-Baselines3 needs", name, at, key)
         if not math.isfinite(reward):
-            self.fault("reward", "step", "a finite number", str(float(reward)), at)
+            self.fault("reward", "step", "a finite number", str(float(reward)), at, key)
 
     def check_goal(self, env, obs, reward, info, at):
         """Checks compute_reward of environments with goals, as Stable-Baselines3 does."""
@@ -441,7 +467,7 @@ class Checker:
         """Plays `steps` steps of random actions, which the seed draws. Calls `learn` or `compare`
         with each outcome, and checks each if `watch` is true. Returns the number of ended
         episodes."""
-        sample = sampler_of(env.action_space, np.random.default_rng(seed))
+        sample = self.sampler(env, np.random.default_rng(seed))
         episodes, length, begins, broken, last = 0, 0, True, 0, None
         seeded = {"seed": seed} if self.takes_seed(env) else {}
         for _ in range(steps):
@@ -474,6 +500,14 @@ class Checker:
                 if broken == BROKEN_MAX:
                     raise
         return episodes
+
+    def sampler(self, env, random):
+        """Returns a function that draws the next action."""
+        return sampler_of(env.action_space, random)
+
+    def extreme(self, env, highest):
+        """Returns the lowest or the highest action."""
+        return extreme_of(env.action_space, highest)
 
     def see(self, learn, compare, at, outcome):
         if learn is not None:
@@ -526,11 +560,10 @@ class Checker:
         for highest in (False, True):
             at = f"with the {'highest' if highest else 'lowest'} action"
             try:
-                action = extreme_of(env.action_space, highest)
                 result = yield from self.call("reset", at, env.reset)
                 require(self.check_reset_result(env, result, at))
                 for _ in range(min(self.steps, 20)):
-                    result = yield from self.call("step", at, env.step, copy.deepcopy(action))
+                    result = yield from self.call("step", at, env.step, self.extreme(env, highest))
                     if not self.check_step_result(env, result, at) or has_ended(result):
                         break
             except Broken:
@@ -572,7 +605,7 @@ class Checker:
             outcome = yield from self.call("reset", f"seed={seed}", env.reset, seed=seed)
             require(is_tuple(outcome, 2))
             seen.append(frozen(("reset", *outcome)))
-            sample = sampler_of(env.action_space, np.random.default_rng(self.seed))
+            sample = self.sampler(env, np.random.default_rng(self.seed))
             for index in range(steps):
                 outcome = yield from self.call("step", f"seed={seed}, step {index + 1}", env.step, sample())
                 require(is_tuple(outcome, 5))

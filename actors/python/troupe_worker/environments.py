@@ -4,14 +4,38 @@ import difflib
 import importlib
 import inspect
 import os
+import pkgutil
 import sys
 
+from troupe_worker.agents import has_agents, joint_of
 from troupe_worker.channel import Refused, install_command
 
 
 def _did_you_mean(name, known):
     near = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _module_of(module, place, hint=""):
+    """Imports a module. Raises ImportError, or Refused, whose text begins with `place`, and ends with
+    `hint` if the first part of the name is missing."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module + ".").startswith(error.name + "."):
+            raise  # the module is there and needs another one
+        parent, _, last = error.name.rpartition(".")
+        if parent:
+            inside = importlib.import_module(parent)
+            known = [*vars(inside), *(part.name for part in pkgutil.iter_modules(getattr(inside, "__path__", [])))]
+            raise Refused(
+                f"{place}No module named {last!r} in {parent}{_did_you_mean(last, known)}"
+            ) from None
+        here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
+        raise Refused(
+            f"{place}No module named {last!r} in the working directory {os.getcwd()}, on PYTHONPATH "
+            f"or among the packages of {sys.executable}{hint or _did_you_mean(last, here)}"
+        ) from None
 
 
 def attribute_of(name, what=""):
@@ -21,23 +45,7 @@ def attribute_of(name, what=""):
     place = f"{what}: " if what else ""
     if not module:
         raise Refused(f"{place}expected module.Name, got {name!r}")
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module + ".").startswith(error.name + "."):
-            raise  # the module is there and needs another one
-        parent, _, last = error.name.rpartition(".")
-        if parent:
-            known = vars(importlib.import_module(parent))
-            raise Refused(
-                f"{place}No module named {last!r} in {parent}{_did_you_mean(last, known)}"
-            ) from None
-        here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
-        hint = "; leave out .py" if attribute == "py" or ".py" in name else _did_you_mean(last, here)
-        raise Refused(
-            f"{place}No module named {last!r} in the working directory {os.getcwd()}, on PYTHONPATH "
-            f"or among the packages of {sys.executable}{hint}"
-        ) from None
+    found = _module_of(module, place, "; leave out .py" if attribute == "py" or ".py" in name else "")
     try:
         return getattr(found, attribute)
     except AttributeError:
@@ -46,18 +54,32 @@ def attribute_of(name, what=""):
 
 
 def maker_of(request):
-    """Returns a function that makes an environment of the request, in its wrappers."""
+    """Returns a function that makes an environment of the request, in its wrappers. One with several
+    agents is a JointEnvironment."""
     env_id, options = request["id"], request["options"]
-    wrappers = [attribute_of(name, "env.wrappers") for name in request["wrappers"]]
-    make = _gymnasium(env_id, request) if env_id.startswith("gymnasium:") else _own(env_id, request)
+    wrappers = [(name, attribute_of(name, "env.wrappers")) for name in request["wrappers"]]
+    kind = env_id.partition(":")[0]
+    make = {"gymnasium": _gymnasium, "pettingzoo": _pettingzoo}.get(kind, _own)(env_id, request)
 
     def make_wrapped():
         env = make(options)
-        for wrap in wrappers:
+        for name, wrap in wrappers:
+            if has_agents(env) and _is_for_one_agent(wrap):
+                raise Refused(
+                    f"env.wrappers: {name} is a wrapper of Gymnasium, for one agent; expected one of "
+                    f"PettingZoo, for {env_id} has several agents"
+                )
             env = wrap(env)
-        return env
+        return joint_of(env, env_id) if has_agents(env) else env
 
     return make_wrapped
+
+
+def _is_for_one_agent(wrap):
+    return any(
+        base.__name__ == "Wrapper" and base.__module__.split(".")[0] == "gymnasium"
+        for base in getattr(wrap, "__mro__", ())
+    )
 
 
 # Packages that register environments when they are imported, by the beginnings of the names.
@@ -115,6 +137,39 @@ def _gymnasium(env_id, request):
             ) from None
 
     return make
+
+
+def _pettingzoo(env_id, request):
+    """Makes an environment by the function of a module: the one that is named after it, else
+    parallel_env, else env or raw_env."""
+    try:
+        importlib.import_module("pettingzoo")
+    except ModuleNotFoundError as error:
+        if error.name != "pettingzoo":
+            raise
+        raise Refused(f"PettingZoo is missing: {install_command('pettingzoo')}") from None
+    module, _, function = env_id[len("pettingzoo:") :].partition(":")
+    if not module:
+        raise Refused(f"{env_id}: expected pettingzoo:MODULE, such as pettingzoo:mpe2.simple_spread_v3")
+    package = module.partition(".")[0]
+    found = _module_of(module, f"{env_id}: ", f". If a package has it: {install_command(package)}")
+    if function:
+        make = attribute_of(f"{module}.{function}", env_id)
+    else:
+        names = ("parallel_env", "env", "raw_env")
+        make = next((getattr(found, name) for name in names if hasattr(found, name)), None)
+        if make is None:
+            raise Refused(f"{env_id}: expected a function {' or '.join(names)} in {module}, got none")
+
+    def made(options):
+        if request["render"]:
+            options = {"render_mode": "rgb_array", **options}
+        env = make(**options)
+        if not has_agents(env):
+            raise Refused(f"{env_id}: expected an environment with possible_agents, got {type(env).__name__}")
+        return env
+
+    return made
 
 
 def _own(env_id, request):

@@ -1,11 +1,13 @@
 """Environments that Troupe steps: the commands to them, and a step of them all."""
 
+import functools
 import math
 import mmap
 import random
 
 import numpy as np
 
+from troupe_worker.agents import JointEnvironment
 from troupe_worker.channel import MEMORY, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
 from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
@@ -31,6 +33,7 @@ class Environments:
         self.make_one = maker_of(request)
         self.envs = [self.make_one()]
         first = self.envs[0]
+        self.joint = first if isinstance(first, JointEnvironment) else None  # has several agents
         self.spaces = first.observation_space, first.action_space
         self.described = described = self.describe(first)
         self.known = [None]  # each environment's observation space that was compared
@@ -41,7 +44,8 @@ class Environments:
             "obs_size": self.sizes[0],
             "integers": self.sizes[1],
             "floats": self.sizes[2],
-            "left_out": left_out(self.spaces[0]),
+            "left_out": self.joint.left_out() if self.joint else left_out(self.spaces[0]),
+            "several": self.joint.describe_agents() if self.joint else None,
             **spec_of(first),
         }
 
@@ -62,12 +66,16 @@ class Environments:
         actions = array("integers", np.int64, size, integers), array("floats", np.float32, size, floats)
         self.obs = array("obs", np.float32, size, width)
         self.final = array("final", np.float32, size, width)
+        agents = len(self.joint.agents) if self.joint else 0
+        self.agent_reward = array("agent_reward", np.float64, size, agents)
+        self.agent_ended = array("agent_ended", np.uint8, size, agents)
         self.reward = array("reward", np.float64, size)
         self.flags = array("flags", np.uint8, size)
         observation_space, action_space = self.spaces
         self.read = [reader_of(action_space, actions[0][i], actions[1][i]) for i in range(size)]
-        self.write = [writer_of(observation_space, self.obs[i]) for i in range(size)]
-        self.write_final = [writer_of(observation_space, self.final[i]) for i in range(size)]
+        writer_into = self.joint.writer_into if self.joint else functools.partial(writer_of, observation_space)
+        self.write = [writer_into(self.obs[i]) for i in range(size)]
+        self.write_final = [writer_into(self.final[i]) for i in range(size)]
         return {}
 
     def do_reset(self, rows, seeds):
@@ -92,7 +100,7 @@ class Environments:
 
     def do_set_attr(self, name, value):
         for env in self.envs:
-            holder = _holder_of(env, name)
+            holder = _holder_of(env.env if self.joint else env, name)
             if holder is None:
                 raise Refused(f"expected an attribute of the environment, got {name!r}")
             setattr(holder, name, value)
@@ -150,13 +158,15 @@ class Environments:
         return (
             describe(env.observation_space, "observation space"),
             describe(env.action_space, "action space"),
+            env.describe_agents() if isinstance(env, JointEnvironment) else None,
         )
 
     def require_spaces(self, env):
         """Raises Refused if the environment's spaces differ from those that were told."""
-        for now, before, what in zip(self.describe(env), self.described, ("observation", "action")):
+        names = ("observation space has", "action space has", "agents have")
+        for now, before, what in zip(self.describe(env), self.described, names):
             if now != before:
-                raise Refused(f"its {what} space has changed from {before} to {now}")
+                raise Refused(f"its {what} changed from {before} to {now}")
 
     def step(self):
         """Takes a step of each environment, and begins the next episode where one has ended."""
@@ -176,6 +186,8 @@ class Environments:
                 else:
                     self.write[row](obs)
                 reward[row] = gained if isinstance(gained, (float, int)) else real_number(gained)
+                if self.joint:
+                    self.agent_reward[row], self.agent_ended[row] = env.gained, env.ends
                 info_numbers = self.numbers_of(info) if flags[row] else None
             except BaseException as error:
                 flags[row] = FAILED
@@ -205,7 +217,17 @@ class Environments:
         return text
 
     def numbers_of(self, info):
-        """Returns the chosen numbers of an episode's last info."""
+        """Returns the chosen numbers of an episode's last info: with several agents, the mean of those
+        that the agents' last infos have."""
+        if not self.joint:
+            return self.numbers_of_one(info)
+        all_numbers = [self.numbers_of_one(one) for one in info.values()]
+        return {
+            name: float(np.mean([numbers[name] for numbers in all_numbers if name in numbers]))
+            for name in {name for numbers in all_numbers for name in numbers}
+        }
+
+    def numbers_of_one(self, info):
         numbers = {}
         if not isinstance(info, dict):
             return numbers
@@ -225,5 +247,5 @@ def _holder_of(env, name):
     while env is not None:
         if name in vars(env) or hasattr(type(env), name):
             return env
-        env = vars(env).get("env")
+        env = vars(env).get("env", vars(env).get("aec_env"))  # the latter is PettingZoo's
     return None

@@ -33,6 +33,8 @@ particle_environment::particle_environment(definition of, const mpe_options& opt
       agents_(std::move(of.agents)),
       words_(of.words),
       landmark_area_(of.landmark_area),
+      grows_(of.grows),
+      present_(agents_.size()),
       options_(options),
       forces_(agents_.size()),
       said_(agents_.size() * words_),
@@ -62,6 +64,8 @@ env_spec particle_environment::spec() const {
                            .action_space = actions_of(i)});
   }
   made.state_space = box_of(-infinite, infinite, all);
+  made.agents_vary = grows_;
+  if (grows_) made.levels = agents_.size();
   return with_joint_spaces(std::move(made));
 }
 
@@ -109,6 +113,7 @@ void particle_environment::act(joint_action actions, joint_observation obs,
         options_.continuous_actions ? choose(i, action.continuous()) : choose(i, action.discrete());
     forces_[i] = push * particles_[i].strength;
   }
+  if (options_.silent) std::ranges::fill(said_, 0.0F);
   step_particles(particles_, forces_);
   reward(results);
   show(obs);
@@ -120,18 +125,36 @@ void particle_environment::show(joint_observation obs) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const auto own = obs[i];
     observation_writer to(own);
-    observe(i, to);
+    if (i < present_) {
+      observe(i, to);
+    } else {
+      to.add_zeros(own.size());
+    }
+    if (grows_) obs.set_active(i, i < present_);
     next = std::copy(own.begin(), own.end(), next);
   }
 }
 
+void particle_environment::set_level(std::size_t level) {
+  if (!grows_) return;
+  present_ = level + 1;
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    particles_[i].collides = i < present_ && agents_[i].body.collides;
+  }
+}
+
 void particle_environment::add_landmarks(std::size_t i, observation_writer& to) const {
-  for (const auto& each : landmarks()) to.add(each.position - particles_[i].position);
+  for (std::size_t place = 0; place < landmarks().size(); ++place) {
+    const bool is_there = !grows_ || place < present_;
+    to.add(is_there ? landmarks()[place].position - particles_[i].position : vec2{});
+  }
 }
 
 void particle_environment::add_others(std::size_t i, observation_writer& to) const {
   for (std::size_t other = 0; other < agents_.size(); ++other)
-    if (other != i) to.add(particles_[other].position - particles_[i].position);
+    if (other != i) {
+      to.add(other < present_ ? particles_[other].position - particles_[i].position : vec2{});
+    }
 }
 
 std::string particle_environment::sentence_of(std::size_t i) const {

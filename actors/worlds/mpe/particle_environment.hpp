@@ -18,6 +18,7 @@ namespace troupe {
 struct mpe_options {
   std::int64_t max_cycles = 25;     ///< The steps of an episode, which is then truncated.
   bool continuous_actions = false;  ///< Boxes of numbers from 0 to 1 instead of choices.
+  bool silent = false;              ///< Nobody hears what others say.
 };
 void describe(options_schema<mpe_options>& s);
 
@@ -30,6 +31,8 @@ void describe_episodes(options_schema<Options>& s) {
       .help("The length of an episode.");
   s.field("continuous_actions", &Options::continuous_actions)
       .help("If true, actions are numbers from 0 to 1 instead of choices.");
+  s.field("silent", &Options::silent)
+      .help("If true, nobody hears what others say, for comparison.");
 }
 
 /// Writes an observation from its beginning to its end.
@@ -69,6 +72,7 @@ class particle_environment : public multi_agent_environment {
   void begin(std::optional<std::uint64_t> seed, joint_observation obs) final;
   /// Throws std::invalid_argument for a choice that an agent doesn't have.
   void act(joint_action actions, joint_observation obs, std::span<agent_step> results) final;
+  void set_level(std::size_t level) final;
   bool render(canvas& on) const final;
 
   bool save(state_writer& to) const final;
@@ -78,6 +82,9 @@ class particle_environment : public multi_agent_environment {
   std::span<const particle> landmarks() const {
     return std::span(particles_).subspan(agents_.size());
   }
+  /// Returns how many of the agents are there. An environment with levels has fewer at first; the
+  /// others neither act nor are seen.
+  std::size_t present() const { return present_; }
   /// Returns the landmarks that are goals, which each episode draws.
   std::span<const std::size_t> goals() const { return goals_; }
   /// Returns what agent i said in the last step, [C]: a one-hot word, or the numbers of a
@@ -101,6 +108,8 @@ class particle_environment : public multi_agent_environment {
     std::size_t words = 0;     ///< C, the number of words that agents can say.
     std::size_t goals = 0;     ///< The number of goals.
     double landmark_area = 1;  ///< Landmarks begin in a square from -landmark_area on.
+    /// There is a level for each number of agents, and as many landmarks: level 0 has one of each.
+    bool grows = false;
   };
 
   particle_environment(definition of, const mpe_options& options);
@@ -134,6 +143,8 @@ class particle_environment : public multi_agent_environment {
   std::vector<agent> agents_;
   std::size_t words_;
   double landmark_area_;
+  bool grows_;
+  std::size_t present_;
   mpe_options options_;
   std::vector<particle> particles_;  // the agents, then the landmarks
   std::vector<vec2> forces_;         // [agents]

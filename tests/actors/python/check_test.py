@@ -2,6 +2,7 @@
 """The checks that a worker makes of environments in Python, without its process: check_test.py BUILD_DIR
 
 Each world of worlds/unsound.py has one flaw, of which the checks tell that fault, or that warning, and no other fault.
+So do the worlds of worlds/zoo.py, which have several agents.
 """
 import pathlib
 import sys
@@ -64,6 +65,23 @@ FAULTS = [
     ("WrongGoal", "goal", "compute_reward", "", "the reward of step", "-"),
     ("OneGoal", "goal", "compute_reward", "", "an array of two rewards for two goals", "-"),
     ("NoGoal", "goal", "step", "", "the keys ['observation', 'achieved_goal', 'desired_goal']", "["),
+]
+# World of several agents, check, where, key, what was expected, what was there.
+AGENT_FAULTS = [
+    ("NaNReward", "agents", "step", "bob", "reward: a finite number", "nan"),
+    ("TextReward", "agents", "step", "cid", "reward: a real number", "'much'"),
+    ("OtherShape", "shape", "step", "bob", "shape (2,)", "shape (3,)"),
+    ("OtherType", "dtype", "step", "cid", "dtype float32", "dtype float64"),
+    ("NoObservation", "agents", "step", "cid", "observations: an entry of each agent that acts", "none"),
+    ("Vanishes", "agents", "step", "cid", "terminations: True there or in truncations", "False"),
+    ("Stays", "agents", "step", "cid", "agents: no agent that acts after its end", "it"),
+    ("Strange", "agents", "step", "dan", "agents: one of possible_agents", "another agent"),
+    ("OldForm", "agents", "step", "", "step: (observations, rewards", "a tuple of 4"),
+    ("IntTermination", "terminated", "step", "ann", "a bool", "0 of type int"),
+    ("Immortal", "agents", "step", "ann", "step(None): an agent that leaves `agents`", "["),
+    ("AllForbidden", "agents", "step", "cid", "action_mask: a choice or more", "none"),
+    ("Renamed", "agents", "reset", "eve", "possible_agents: one of", "another agent"),
+    ("Resized", "agents", "reset", "ann", "action space: the one that it had before", "{"),
 ]
 WARNINGS = [
     ("ArrayReward", "reward", "step", "", "a float", "an array of shape (1,)"),
@@ -134,6 +152,23 @@ class Checks(unittest.TestCase):
                 told = check(f"unsound:{world}")
                 self.assert_told(told, False, *warning)
                 self.assertEqual(faults_of(told), set())
+
+    def test_sound_worlds_with_several_agents_have_no_fault(self):
+        for world in ("Team", "Together", "Stateful", "Chess"):
+            with self.subTest(world):
+                found = check(f"zoo:{world}", steps=200)["findings"]
+                self.assertLessEqual({(f["fault"], f["check"]) for f in found}, {(False, "reused memory")})
+
+    def test_each_fault_of_an_agent_is_told_with_its_name_and_no_other(self):
+        for world, *fault in AGENT_FAULTS:
+            with self.subTest(world):
+                told = check(f"zoo:{world}", steps=200)
+                self.assert_told(told, True, *fault)
+                self.assertEqual({(c, k) for c, _, k in faults_of(told)}, {(fault[0], fault[2])})
+
+    def test_actions_obey_masks(self):
+        # Where a mask forbids what is done, the world raises an error.
+        self.assertEqual(faults_of(check("zoo:Strict", steps=300)), set())
 
     def test_bounds_that_are_turned_over(self):
         told = check("unsound:TurnedOver")

@@ -138,7 +138,7 @@ TEST_CASE("python_reward: the name of a function in a configuration") {
   CHECK(python_function_of("python:my_rewards:score") == "my_rewards:score");
   CHECK(python_function_of("python:a.b:c") == "a.b:c");
   for (const auto* text : {"", "python", "my_rewards:score", "python:score", "python:a:b:c",
-                           "python:gymnasium:score", "python:a-b:c"}) {
+                           "python:gymnasium:score", "python:pettingzoo:score", "python:a-b:c"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(python_function_of(text), Contains("expected python:MODULE:FUNCTION"));
   }

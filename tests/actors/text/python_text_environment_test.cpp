@@ -91,6 +91,7 @@ TEST_CASE("python text worlds: a world that can't be made is told at once") {
   CHECK(names_python_text("a.b:C"));
   CHECK_FALSE(names_python_text("blackjack"));
   CHECK_FALSE(names_python_text("openenv:http://localhost:1"));
+  CHECK_FALSE(names_python_text("pettingzoo:a.b"));
 }
 
 }  // namespace
