@@ -81,8 +81,8 @@ void acting_policies::explore_policy(std::size_t policy, std::span<const float> 
       choices_[i] = 0;
     } else if (share > 0.0 && random.uniform() < share) {
       const float* mask = rows_.data() + i * width + static_cast<std::size_t>(own.actor_inputs());
-      choices_[i] = detail::random_allowed(own.mask_size > 0 ? mask : nullptr, own.discrete_actions,
-                                           random);
+      choices_[i] =
+          detail::random_allowed(own.mask_size > 0 ? mask : nullptr, own.discrete_actions, random);
     }
   }
 }

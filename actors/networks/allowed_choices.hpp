@@ -31,8 +31,8 @@ inline std::int64_t random_allowed(const float* mask, int n, action_random& rand
   if (!forbids(mask, n)) {
     return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
   }
-  auto left = random.below(static_cast<std::uint64_t>(
-      std::count_if(mask, mask + n, [](float x) { return x > 0; })));
+  auto left = random.below(
+      static_cast<std::uint64_t>(std::count_if(mask, mask + n, [](float x) { return x > 0; })));
   for (std::int64_t i = 0;; ++i) {
     if (mask[i] > 0 && left-- == 0) return i;
   }

@@ -162,16 +162,18 @@ std::string transition_replay::save() const {
   std::vector<std::string> due;
   for (const auto& made : held_.due) {
     std::vector<std::int64_t> ends;
-    std::vector<double> returns;
+    std::vector<double> returns, agent_returns;
     for (const auto& e : made.episodes) {
       ends.insert(ends.end(), {e.step, e.length});
       returns.push_back(e.episode_return);
+      agent_returns.insert(agent_returns.end(), e.agent_returns.begin(), e.agent_returns.end());
     }
     state_writer one;
     one.put("steps", made.steps);
     one.put("version", made.version);
     one.put("ends", ends);
     one.put("returns", returns);
+    if (options_.widths.agents > 0) one.put("agent_returns", agent_returns);
     due.push_back(one.bytes());
   }
   to.put("due", due);
@@ -204,8 +206,22 @@ void transition_replay::restore(std::string bytes) {
       throw state_error("saved transitions: expected an end for each of " +
                         std::to_string(returns.size()) + " episodes");
     }
+    const auto agents = options_.widths.agents;
+    std::vector<double> agent_returns;
+    if (one.has("agent_returns")) one.get("agent_returns", agent_returns);
+    if (agent_returns.size() != agents * returns.size()) {
+      throw state_error(
+          fmt::format("saved transitions: expected returns of {} agents in {} "
+                      "episodes, got {} numbers",
+                      agents, returns.size(), agent_returns.size()));
+    }
     for (std::size_t i = 0; i < returns.size(); ++i) {
-      made.episodes.push_back({ends[2 * i], returns[i], ends[2 * i + 1]});
+      const auto first = agent_returns.begin() + static_cast<std::ptrdiff_t>(i * agents);
+      made.episodes.push_back(
+          {.step = ends[2 * i],
+           .episode_return = returns[i],
+           .length = ends[2 * i + 1],
+           .agent_returns = {first, first + static_cast<std::ptrdiff_t>(agents)}});
     }
     held_.due.push_back(std::move(made));
   }

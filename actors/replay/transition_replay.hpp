@@ -30,6 +30,7 @@ struct collected_transitions {
     double episode_return;
     std::int64_t length;
     std::map<std::string, double> info = {};  ///< Its numbers; see finished_episode::info.
+    std::vector<double> agent_returns = {};   ///< Of each agent, if there are several.
   };
 
   transition_rows rows;

@@ -293,6 +293,10 @@ void transition_ring::restore(const state_reader& from) {
         "saved transitions: expected where each lies in its episode, which is not in checkpoints "
         "that were written before rows had it");
   }
+  if (from.has("agent_reward") != (widths_.agents > 0)) {
+    throw state_error(fmt::format("saved transitions: expected rewards of {} agents, got {}",
+                                  widths_.agents, widths_.agents > 0 ? "none" : "some"));
+  }
   const auto capacity = from.get<std::int64_t>("capacity");
   const auto inserted = from.get<std::int64_t>("inserted");
   transition_rows rows;

@@ -94,6 +94,7 @@ class transition_ring {
   struct block {
     explicit block(const transition_widths& widths);
     std::unique_ptr<float[]> obs, action, reward, next_obs, terminated, discount;
+    std::unique_ptr<float[]> agent_reward, agent_terminated;
     std::unique_ptr<std::int64_t[]> choice;
     std::unique_ptr<std::uint32_t[]> environment, step;
     std::unique_ptr<std::uint8_t[]> ended;

@@ -15,13 +15,15 @@ struct transition_widths {
   std::size_t obs = 0;      ///< D
   std::size_t action = 0;   ///< A, floats of a continuous action; 0 for a discrete one.
   std::size_t choices = 0;  ///< Integers of a discrete action; 0 for a continuous one.
+  std::size_t agents = 0;   ///< Agents with rewards and ends of their own; 0 for a single agent.
   bool operator==(const transition_widths&) const = default;
 
   /// The size of one transition in a transition_ring: its values, and 17 bytes for its place in the
   /// episode.
   std::size_t bytes() const {
     constexpr auto place = 4 * sizeof(std::uint32_t) + sizeof(episode_end);
-    return (2 * obs + action + 3) * sizeof(float) + choices * sizeof(std::int64_t) + place;
+    return (2 * obs + action + 3 + 2 * agents) * sizeof(float) + choices * sizeof(std::int64_t) +
+           place;
   }
 };
 
@@ -40,6 +42,10 @@ struct transition_rows {
   std::vector<float> next_obs;       ///< [N, D]; at the end of an episode its last observation
   std::vector<float> terminated;     ///< [N], 1 or 0; a truncated episode is not terminated
   std::vector<float> discount;       ///< [N]
+  // Of environments with several agents; empty for a single one.
+  std::vector<float> agent_reward;  ///< [N, agents]
+  std::vector<float>
+      agent_terminated;  ///< [N, agents], 1 if the agent's episode terminated, else 0
 
   // The place of each row. Drawn rows don't have these columns.
   /// [N], the index among the environments of all collectors
@@ -59,8 +65,8 @@ struct transition_rows {
   void resize(std::size_t rows, const transition_widths& widths);
 };
 
-/// Calls each(name, width, column...) for every column that is drawn. `rows` are transition_rows or
-/// other structs with members of the same names.
+/// Calls each(name, width, column...) for every column that is drawn; those of agents are left out
+/// if there are none. `rows` are transition_rows or other structs with members of the same names.
 template <class Each, class... Rows>
 void for_each_column(const transition_widths& widths, const Each& each, Rows&... rows) {
   each("obs", widths.obs, rows.obs...);
@@ -70,6 +76,9 @@ void for_each_column(const transition_widths& widths, const Each& each, Rows&...
   each("next_obs", widths.obs, rows.next_obs...);
   each("terminated", std::size_t{1}, rows.terminated...);
   each("discount", std::size_t{1}, rows.discount...);
+  if (widths.agents == 0) return;
+  each("agent_reward", widths.agents, rows.agent_reward...);
+  each("agent_terminated", widths.agents, rows.agent_terminated...);
 }
 
 /// Calls each(name, width, column...) for the columns with the place of a row, except for

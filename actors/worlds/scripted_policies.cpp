@@ -57,44 +57,57 @@ class random_policy final : public scripted_policy {
   action_numbers numbers_;
 };
 
-/// A rule that maps an observation to one choice.
+/// A rule that maps an observation [D] to one choice.
 class rule final : public scripted_policy {
  public:
   using choose = std::function<std::int64_t(std::span<const float> obs)>;
-  explicit rule(choose what) : choose_(std::move(what)) {}
+  rule(std::string name, std::size_t width, choose what)
+      : name_(std::move(name)), width_(width), choose_(std::move(what)) {}
 
   void act(const agent_sight& seen, action_random&, std::span<std::int64_t> choices,
            std::span<float>) override {
+    if (seen.obs.size() != width_) {
+      throw std::invalid_argument(
+          fmt::format("scripted policy \"{}\": expected observations of {} numbers, got {}", name_,
+                      width_, seen.obs.size()));
+    }
     choices[0] = choose_(seen.obs);
   }
 
  private:
+  std::string name_;
+  std::size_t width_;
   choose choose_;
 };
 
-/// Returns a factory of a rule for agents with one choice. `make` makes it from the environment's
-/// options.
-scripted_policy_factory rule_of(std::function<rule::choose(const std::string& env_options)> make) {
-  return [make = std::move(make)](const scripted_policy_request& of) {
-    if (!of.actions.get_if<spaces::discrete>()) {
-      throw std::invalid_argument(
-          fmt::format("scripted policy \"{}\": expected agents with actions of Discrete, got {}",
-                      of.name, to_string(of.actions)));
-    }
-    return std::make_unique<rule>(make(of.env_options));
-  };
+std::unique_ptr<scripted_policy> make_rule(const scripted_policy_request& of, std::size_t width,
+                                           rule::choose what) {
+  if (!of.actions.get_if<spaces::discrete>()) {
+    throw std::invalid_argument(
+        fmt::format("scripted policy \"{}\": expected agents with actions of Discrete, got {}",
+                    of.name, to_string(of.actions)));
+  }
+  return std::make_unique<rule>(of.name, width, std::move(what));
 }
 
-scripted_policy_factory rule_of(std::int64_t (*choose)(std::span<const float>)) {
-  return rule_of([choose](const std::string&) -> rule::choose { return choose; });
+/// Returns a factory of a rule for agents that see [width].
+scripted_policy_factory rule_of(std::size_t width, std::int64_t (*choose)(std::span<const float>)) {
+  return [=](const scripted_policy_request& of) { return make_rule(of, width, choose); };
 }
 
-scripted_policy_factory rule_of_tag(std::int64_t (*choose)(std::span<const float>,
+/// Returns a factory of a rule of simple_tag_v3. `sees_itself` says whether the agents are among
+/// those whose velocities they see.
+scripted_policy_factory rule_of_tag(bool sees_itself,
+                                    std::int64_t (*choose)(std::span<const float>,
                                                            const simple_tag_options&)) {
-  return rule_of([choose](const std::string& env_options) -> rule::choose {
-    const auto options = detail::read_options<simple_tag_options>(env_options);
-    return [choose, options](std::span<const float> obs) { return choose(obs, options); };
-  });
+  return [=](const scripted_policy_request& of) {
+    const auto options = detail::read_options<simple_tag_options>(of.env_options);
+    const auto others = options.good_agents + options.adversaries - 1;
+    const auto runners = options.good_agents - (sees_itself ? 1 : 0);
+    const auto width = 4 + 2 * (options.obstacles + others + runners);
+    return make_rule(of, static_cast<std::size_t>(width),
+                     [=](std::span<const float> obs) { return choose(obs, options); });
+  };
 }
 
 struct scripts {
@@ -104,10 +117,11 @@ struct scripts {
        [](const scripted_policy_request& of) {
          return std::make_unique<random_policy>(of.actions);
        }},
-      {"simple_speaker_listener.listener", rule_of(scripted_listener)},
-      {"simple_speaker_listener.speaker", rule_of(scripted_speaker)},
-      {"simple_tag.chaser", rule_of_tag(scripted_chaser)},
-      {"simple_tag.runner", rule_of_tag(scripted_runner)}};
+      {"simple_speaker_listener.blind_listener", rule_of(11, scripted_blind_listener)},
+      {"simple_speaker_listener.listener", rule_of(11, scripted_listener)},
+      {"simple_speaker_listener.speaker", rule_of(3, scripted_speaker)},
+      {"simple_tag.chaser", rule_of_tag(false, scripted_chaser)},
+      {"simple_tag.runner", rule_of_tag(true, scripted_runner)}};
 };
 
 scripts& all_scripts() {

@@ -10,19 +10,35 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "actors/worlds/scripted_policies.hpp"
 
 namespace troupe {
 
 transition_widths widths_of(const network_shape& shape) {
   return {.obs = static_cast<std::size_t>(shape.obs_size),
           .action = static_cast<std::size_t>(shape.continuous_size),
-          .choices = static_cast<std::size_t>(shape.choice_count())};
+          .choices = static_cast<std::size_t>(shape.choice_count()),
+          .agents = shape.agents.size()};
 }
 
 namespace {
 
 action_scale scale_of(const env_spec& spec) {
   return spec.action_space.get_if<spaces::box>() ? action_scale(spec.action_space) : action_scale();
+}
+
+/// Throws std::invalid_argument for several agents that a collector can't have.
+void require_agents(const collector_options& options) {
+  if (options.n_step > 1) {
+    throw std::invalid_argument(
+        fmt::format("collector: n_step: expected 1 with several agents, got {}", options.n_step));
+  }
+  for (const auto& policy : options.shape.policies) {
+    if (policy.discrete_actions > 0 && shape_of(policy).action_size() == 1) continue;
+    throw std::invalid_argument(
+        fmt::format("collector: policy \"{}\": expected agents with one choice, got {}",
+                    policy.name, to_string(shape_of(policy))));
+  }
 }
 
 }  // namespace
@@ -33,7 +49,6 @@ collector::collector(const replica_info& info, collector_options options,
       store_(std::move(store)),
       environments_(info, options_.environments, options_.environment_seed, options_.observers,
                     options_.discount_rewards ? std::optional(options_.gamma) : std::nullopt),
-      network_(options_.shape, options_.network),
       scale_(scale_of(environments_.spec())),
       choices_(environments_.spec().action_space),
       count_(environments_.size()),
@@ -48,8 +63,32 @@ collector::collector(const replica_info& info, collector_options options,
   const auto widths = widths_of(options_.shape);
   taken_.resize(count_ * widths.action);
   choice_.resize(count_ * widths.choices);
+  if (options_.shape.policies.empty()) {
+    network_.emplace(options_.shape, options_.network);
+  } else {
+    serve_agents();
+  }
   for (std::size_t i = 0; options_.n_step > 1 && i < count_; ++i) {
     sums_.emplace_back(options_.n_step, options_.gamma);
+  }
+}
+
+/// Makes what the constructor makes for several agents alone.
+void collector::serve_agents() {
+  require_agents(options_);
+  const auto& agents = options_.agents;
+  const auto script = [&agents](scripted_policy_request of) {
+    of.env_options = agents.env_options;
+    return make_scripted_policy(of);
+  };
+  constexpr std::uint64_t any_seed = 0;  // the store's weights replace the initial ones
+  policies_.emplace(options_.shape, options_.network, environments_.spec().action_space, any_seed,
+                    script);
+  explore_.policies = agents.explores;
+  results_ = agent_results(options_.shape, agents.reward_shares);
+  const auto varies = [](const agent_view& agent) { return agent.active >= 0; };
+  if (agents.own_steps && std::ranges::any_of(options_.shape.agents, varies)) {
+    agent_steps_.resize(count_);
   }
 }
 
@@ -60,19 +99,28 @@ task<> collector::catch_up() {
 
 void collector::update(weights fresh) {
   if (fresh.version <= version_) return;
-  network_.load_parameters(fresh.parameters);
+  if (network_) {
+    network_->load_parameters(fresh.parameters);
+  } else {
+    policies_->load_parameters(fresh.parameters);
+  }
   version_ = fresh.version;
 }
 
 void collector::choose(std::span<const float> obs, std::int64_t step) {
   const auto& explore = options_.explore;
   bool at_random = step < explore.learning_starts;
+  if (policies_) {
+    explore_.share = at_random ? 1.0 : explore.epsilon.at(step, explore.total_steps);
+    policies_->choose(obs.data(), static_cast<int>(count_), random_, explore_, choice_.data());
+    return;
+  }
   if (!choice_.empty() && !at_random) {  // one draw for all environments, as in Stable-Baselines3
     at_random = random_.uniform() < explore.epsilon.at(step, explore.total_steps);
   }
   if (!at_random) {
-    network_.act(obs.data(), static_cast<int>(count_), random_, false,
-                 {choice_.data(), taken_.data()});
+    network_->act(obs.data(), static_cast<int>(count_), random_, false,
+                  {choice_.data(), taken_.data()});
     return;
   }
   const auto choices = static_cast<std::uint64_t>(std::max(options_.shape.discrete_actions, 1));
@@ -82,8 +130,8 @@ void collector::choose(std::span<const float> obs, std::int64_t step) {
 
 void collector::draw_noise(std::int64_t t) {
   const int every = options_.network.sde_sample_freq;
-  if (t == 0 || (every > 0 && t % every == 0)) {
-    network_.draw_noise(static_cast<int>(count_), random_);
+  if (network_ && (t == 0 || (every > 0 && t % every == 0))) {
+    network_->draw_noise(static_cast<int>(count_), random_);
   }
 }
 
@@ -111,6 +159,8 @@ void collector::append(transition_rows& to, std::span<const float> before, const
       append_row(to, i, before.data() + i * width, next, after);
     } else if (!sums_.empty()) {
       sums_[i].clear();
+    } else if (!agent_steps_.empty()) {
+      agent_steps_[i].clear();
     }
     if (failed || after.terminated[i] != 0 || after.truncated[i] != 0) {
       at_[i].begin_another();
@@ -129,6 +179,7 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
   const auto end = after.terminated[i] != 0  ? episode_end::terminated
                    : after.truncated[i] != 0 ? episode_end::truncated
                                              : episode_end::none;
+  if (policies_) return append_agents(to, i, before, next, after, end);
   if (sums_.empty()) {
     put(to.obs, before, widths.obs);
     put(to.action, taken_.data() + i * widths.action, widths.action);
@@ -137,7 +188,7 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
     put(to.next_obs, next, widths.obs);
     to.terminated.push_back(after.terminated[i]);
     to.discount.push_back(static_cast<float>(options_.gamma));
-    append_place(to, i, 1, end);
+    append_place(to, i, at_[i].step, end);
     return;
   }
   sum_of_steps::input step{.obs = {before, before + widths.obs},
@@ -155,19 +206,62 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
     put(to.next_obs, sum.next_obs.data(), widths.obs);
     to.terminated.push_back(sum.terminated);
     to.discount.push_back(static_cast<float>(std::pow(options_.gamma, sum.steps)));
-    append_place(to, i, sum.steps, end);
+    append_place(to, i, at_[i].step - static_cast<std::uint32_t>(sum.steps - 1),
+                 sum.steps == 1 ? end : episode_end::none);
   }
 }
 
-void collector::append_place(transition_rows& to, std::size_t i, int steps, episode_end end) const {
+/// Appends the row of several agents, or those that this step completes with own_steps.
+void collector::append_agents(transition_rows& to, std::size_t i, const float* before,
+                              const float* next, const env_step& after, episode_end end) {
+  const auto widths = widths_of(options_.shape);
+  const auto put = [](auto& column, const auto& row) {
+    column.insert(column.end(), row.begin(), row.end());
+  };
+  const std::span choices(choice_.data() + i * widths.choices, widths.choices);
+  results_.take(after, i, next);
+  if (agent_steps_.empty()) {
+    put(to.obs, std::span(before, widths.obs));
+    put(to.choice, choices);
+    to.reward.push_back(static_cast<float>(after.reward[i]));
+    put(to.next_obs, results_.next());
+    to.terminated.push_back(after.terminated[i]);
+    to.discount.push_back(static_cast<float>(options_.gamma));
+    put(to.agent_reward, results_.reward());
+    put(to.agent_terminated, results_.terminated());
+    append_place(to, i, at_[i].step, end);
+    return;
+  }
+  agent_steps::joined step{.obs = {before, before + widths.obs},
+                           .choice = {choices.begin(), choices.end()},
+                           .reward = after.reward[i],
+                           .terminated = after.terminated[i] != 0,
+                           .step = at_[i].step,
+                           .end = end};
+  for (const auto& joined : agent_steps_[i].add(std::move(step), results_)) {
+    put(to.obs, joined.obs);
+    put(to.choice, joined.choice);
+    to.reward.push_back(static_cast<float>(joined.reward));
+    put(to.next_obs, joined.next_obs);
+    to.terminated.push_back(joined.terminated);
+    to.discount.push_back(static_cast<float>(options_.gamma));
+    put(to.agent_reward, joined.agent_reward);
+    put(to.agent_terminated, joined.agent_terminated);
+    append_place(to, i, joined.step, joined.end);
+  }
+}
+
+void collector::append_place(transition_rows& to, std::size_t i, std::uint32_t step,
+                             episode_end end) const {
   to.environment.push_back(first_environment_ + static_cast<std::uint32_t>(i));
   to.episode.push_back(at_[i].episode);
-  to.step.push_back(at_[i].step - static_cast<std::uint32_t>(steps - 1));
-  to.ended.push_back(static_cast<std::uint8_t>(steps == 1 ? end : episode_end::none));
+  to.step.push_back(step);
+  to.ended.push_back(static_cast<std::uint8_t>(end));
 }
 
 void collector::begin_episodes() {
   for (auto& sums : sums_) sums.clear();
+  for (auto& steps : agent_steps_) steps.clear();
   for (auto& at : at_) at.begin_another();
 }
 
@@ -186,6 +280,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
     made.steps += count;
     for (const auto& e : after.finished) {
       made.episodes.push_back({made.steps, e.episode_return, e.length, e.info});
+      if (policies_) made.episodes.back().agent_returns = e.agent_returns;
       noise_.reset(e.index);
     }
     for (const auto& f : after.failures) noise_.reset(f.index);
@@ -202,14 +297,31 @@ struct collector::state {
   std::vector<episode_step> at;                         ///< The position of each environment.
 };
 
+/// The state with own_steps.
+struct collector::agents_state {
+  state all;
+  std::vector<std::vector<agent_steps::joined>> begun;  ///< [B] The transitions that have begun.
+};
+
 std::string collector::save() {
   state now{environments_.save(), random_.state(), noise_.state(), {}, at_};
   for (const auto& each : sums_) now.sums.emplace_back(each.begun().begin(), each.begun().end());
-  return state_bytes(now);
+  if (agent_steps_.empty()) return state_bytes(now);
+  agents_state with_agents{std::move(now), {}};
+  for (const auto& each : agent_steps_) {
+    with_agents.begun.emplace_back(each.begun().begin(), each.begun().end());
+  }
+  return state_bytes(with_agents);
 }
 
 void collector::restore(std::string bytes) {
-  auto saved = state_of<state>(bytes);
+  agents_state read;
+  if (agent_steps_.empty()) {
+    read.all = state_of<state>(bytes);
+  } else {
+    read = state_of<agents_state>(bytes);
+  }
+  auto& saved = read.all;
   const auto widths = widths_of(options_.shape);
   bool fits = saved.sums.size() == sums_.size();
   for (const auto& each : saved.sums) {
@@ -226,12 +338,27 @@ void collector::restore(std::string bytes) {
         fmt::format("saved collector: expected where each of {} environments is, got {}", count_,
                     saved.at.size()));
   }
+  fits = read.begun.size() == agent_steps_.size();
+  for (const auto& each : read.begun) {
+    for (const auto& step : each) {
+      fits = fits && step.obs.size() == widths.obs && step.next_obs.size() == widths.obs &&
+             step.choice.size() == widths.choices && step.agent_reward.size() == widths.agents &&
+             step.agent_terminated.size() == widths.agents && step.waits.size() == widths.agents;
+    }
+  }
+  if (!fits) {
+    throw state_error(fmt::format("saved collector: expected steps of {} agents in {} environments",
+                                  widths.agents, agent_steps_.size()));
+  }
   environments_.restore(std::move(saved.environments));
   random_.set_state(saved.random);
   noise_.set_state(std::move(saved.noise));
   at_ = std::move(saved.at);
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     sums_[i].set_begun({saved.sums[i].begin(), saved.sums[i].end()});
+  }
+  for (std::size_t i = 0; i < agent_steps_.size(); ++i) {
+    agent_steps_[i].set_begun({read.begun[i].begin(), read.begun[i].end()});
   }
 }
 

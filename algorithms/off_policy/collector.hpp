@@ -1,21 +1,36 @@
 #pragma once
-// The role that collects transitions for DQN, SAC, TD3 and DDPG.
+// The role that collects transitions for DQN, SAC, TD3 and DDPG, and for IQL, VDN and QMIX.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/networks/acting_network.hpp"
+#include "actors/networks/acting_policies.hpp"
 #include "actors/networks/choice_map.hpp"
 #include "actors/replay/n_step.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "actors/weights/weight_store.hpp"
+#include "algorithms/off_policy/agent_steps.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "runtime/service/options/replica_info.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {
+
+/// What a collector does with several agents, which the policies of its shape play.
+struct agent_collection {
+  /// [policies] 1 for those that explore; empty means all. The others take their best choices.
+  std::vector<std::uint8_t> explores = {};
+  std::vector<double> reward_shares = {};  ///< [N, N] See agent_results; empty means own rewards.
+  /// True if the transition of an agent that does not act in every step reaches to the next step in
+  /// which it acts (agent_steps). False if all transitions are single steps of the environment.
+  bool own_steps = false;
+  std::string env_options = "{}";  ///< The environment's options, for scripted policies.
+};
 
 struct collector_options {
   hosted_environment::factory environments;
@@ -28,6 +43,7 @@ struct collector_options {
   bool discount_rewards = false;  ///< If true, collections contain discounted returns.
   double gamma = 0.99;            ///< The discount per step.
   std::uint64_t seed = 0;  ///< The run's seed; each replica draws actions from its own stream.
+  agent_collection agents = {};  ///< Used if the shape has policies.
 };
 
 /// The widths of a transition with observations and actions of that shape.
@@ -37,7 +53,8 @@ transition_widths widths_of(const network_shape& shape);
 /// one message makes any number of steps.
 class collector {
  public:
-  /// Throws std::invalid_argument if the network does not fit the environments.
+  /// Throws std::invalid_argument if the network does not fit the environments, and for several
+  /// agents with n_step > 1 or with other actions than one choice each.
   collector(const replica_info& info, collector_options options, service<weight_store> store);
 
   /// Takes the newest weights before the replica serves, also after a restart.
@@ -63,7 +80,7 @@ class collector {
   void update(weights fresh);
 
   /// The state for checkpoints: environments, positions in episodes, random generator, noise, and
-  /// n-step sums that have begun. The weights are in the weight store.
+  /// n-step sums and transitions of agents that have begun. The weights are in the weight store.
   std::string save();
   /// Restores what `save` returned. Throws state_error if it does not fit.
   void restore(std::string bytes);
@@ -75,6 +92,7 @@ class collector {
   };
   using sum_of_steps = n_step<std::vector<float>, action>;
   struct state;
+  struct agents_state;
   /// The position of an environment: its episode and the number of its next step in it.
   struct episode_step {
     std::uint32_t episode = 0;
@@ -85,6 +103,7 @@ class collector {
     }
   };
 
+  void serve_agents();
   /// Begins new episodes in all environments, after a reset.
   void begin_episodes();
   /// Chooses the actions of all environments after `step` environment steps of the run. As a
@@ -96,15 +115,18 @@ class collector {
   void append(transition_rows& to, std::span<const float> before, const env_step& after);
   void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
                   const env_step& after);
-  /// Appends the place in its episode of the row of environment i that sums the last `steps` steps.
-  /// `end` says how the episode ended with the last of them.
-  void append_place(transition_rows& to, std::size_t i, int steps, episode_end end) const;
+  void append_agents(transition_rows& to, std::size_t i, const float* before, const float* next,
+                     const env_step& after, episode_end end);
+  /// Appends the place in its episode of a row of environment i: its first step, and how the
+  /// episode ended with that step.
+  void append_place(transition_rows& to, std::size_t i, std::uint32_t step, episode_end end) const;
 
   collector_options options_;
   std::uint32_t first_environment_ = 0;  // index among the environments of all collectors
   service<weight_store> store_;
   hosted_environment environments_;
-  single_network network_;
+  std::optional<single_network> network_;    // of a single agent
+  std::optional<acting_policies> policies_;  // of several agents
   action_scale scale_;
   choice_map choices_;
   std::size_t count_;  // B
@@ -112,10 +134,13 @@ class collector {
   action_random random_;
   std::int64_t version_ = -1;
 
-  std::vector<std::int64_t> choice_;  // [B] if actions are discrete, else empty
+  std::vector<std::int64_t> choice_;  // [B, P] if actions are discrete, else empty
   std::vector<float> taken_;          // [B, A] if actions are continuous, else empty
   std::vector<sum_of_steps> sums_;    // [B] if n_step > 1, else empty
   std::vector<episode_step> at_;      // [B]
+  random_choices explore_;            // of several agents
+  agent_results results_;
+  std::vector<agent_steps> agent_steps_;  // [B] with own_steps, else empty
 };
 
 }  // namespace troupe

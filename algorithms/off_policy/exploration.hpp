@@ -53,7 +53,8 @@ class action_noise {
   std::vector<double> state_;  ///< [B, A] with ornstein_uhlenbeck, else empty
 };
 
-/// The exploration of a collector.
+/// The exploration of a collector. Several agents explore each by itself; for a single agent one
+/// number decides for all environments of the collector, as in Stable-Baselines3.
 struct exploration {
   std::int64_t learning_starts = 0;  ///< The first so many environment steps take random actions.
   std::int64_t total_steps = 1;      ///< The environment steps of the run, for `epsilon`.

@@ -26,7 +26,7 @@ namespace troupe {
 ///   metrics update(const transition_batch&, double progress_remaining,
 ///                  std::optional<double> chosen_lr)
 ///   td_errors() const                  the TD errors of the last update, float [B]
-///   policy().parameters()              the parameters of the network that acts, float [P]
+///   policy().parameters(), or acting() the parameters of the network that acts, float [P]
 ///   state() const, set_state(state)    the state, of an encodable type
 ///   start_from(acting, beside)         if it can begin with a model, as off_policy_learner
 ///   beside() const                     if models have tensors that don't act, as
@@ -45,7 +45,11 @@ class learner_adapter : public off_policy_learner {
     last_ = learner_.update(batch, progress_remaining, chosen_lr);
   }
   std::span<const float> acting() const override {
-    return std::as_const(learner_).policy().parameters();
+    if constexpr (requires { learner_.acting(); }) {
+      return std::as_const(learner_).acting();
+    } else {
+      return std::as_const(learner_).policy().parameters();
+    }
   }
   std::span<const float> td_errors() const override { return learner_.td_errors(); }
   named_tensors beside() const override {
@@ -77,6 +81,25 @@ class learner_adapter : public off_policy_learner {
  private:
   using metrics_type = decltype(std::declval<Learner&>().update({}, 1.0));
   metrics_type last_;
+};
+
+/// Adapts a learner that has update_target(times), too: its target network is updated every `every`
+/// steps of each environment. If a collection has more steps, it is updated several times.
+template <class Learner>
+class target_adapter : public learner_adapter<Learner> {
+ public:
+  /// `more` are further arguments of the learner's constructor.
+  template <class Options, class... More>
+  target_adapter(const network_shape& shape, const Options& options, std::uint64_t seed,
+                 std::int64_t every, const More&... more)
+      : learner_adapter<Learner>(shape, options, seed, more...), every_(every) {}
+
+  void stepped(std::int64_t before, std::int64_t after) override {
+    this->learner_.update_target(after / every_ - before / every_);
+  }
+
+ private:
+  std::int64_t every_;
 };
 
 /// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting

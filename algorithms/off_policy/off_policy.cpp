@@ -8,8 +8,17 @@
 
 namespace troupe {
 
+namespace {
+
+/// The number of last episodes whose mean is the return of an agent in progress.csv.
+constexpr std::size_t episodes_of_mean = 100;
+
+}  // namespace
+
 off_policy::off_policy(training_run& in, off_policy_algorithm algorithm)
-    : environment_algorithm(in), algorithm_(std::move(algorithm)) {}
+    : environment_algorithm(in),
+      algorithm_(std::move(algorithm)),
+      agent_returns_(shape.agents.size(), loops::recent_mean(episodes_of_mean)) {}
 
 task<bool> off_policy::begin() {
   const auto collections = algorithm_.config.warm_up();
@@ -56,6 +65,9 @@ task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
       co_await in.records.route<&recorder::episode_with_info>(in.progress.steps + e.step,
                                                               e.episode_return, e.length, e.info);
       ++episodes_to_log_;
+      for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
+        agent_returns_[i].add(e.agent_returns.at(i));
+      }
     }
     in.progress.steps += one.steps;
   }
@@ -91,6 +103,10 @@ task<> off_policy::record(named_values learned) {
     const auto& explore = algorithm_.explore;
     row.values["rollout/exploration_rate"] =
         explore.epsilon.at(in.progress.steps, explore.total_steps);
+  }
+  for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
+    if (agent_returns_[i].empty()) continue;
+    row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();
   }
   in.metrics.updated(figures_of(learned));
   co_await in.record(std::move(row));

@@ -1,5 +1,6 @@
 #pragma once
-// DQN, SAC, TD3 and DDPG as algorithms for a run (algorithm.hpp): their roles, episode and update.
+// DQN, SAC, TD3 and DDPG, and IQL, VDN and QMIX, as algorithms for a run (algorithm.hpp): their
+// roles, episode and update.
 //
 //   collectors   step environments with the acting network, both in one role
 //   replay       keeps the ring of transitions
@@ -14,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/loops/recent_mean.hpp"
 #include "algorithms/off_policy/config.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/transition_rollout.hpp"
@@ -31,6 +33,8 @@ struct off_policy_algorithm {
   double gamma = 0.99;           ///< The discount per step.
   exploration explore;
   std::function<std::unique_ptr<off_policy_learner>(const network_shape&)> make_learner;
+  /// What collectors do with several agents; null means the defaults. It doesn't set env_options.
+  std::function<agent_collection(const network_shape&)> agents = nullptr;
 };
 
 class off_policy : public environment_algorithm {
@@ -61,6 +65,7 @@ class off_policy : public environment_algorithm {
   task<> serve_replay(const checkpoint* from);
   task<> serve_trainer(const checkpoint* from);
   task<> serve_collectors(const checkpoint* from);
+  void restore_returns(const checkpoint& from);
   task<> record_episodes(std::vector<collected_transitions>& made);
   task<> record(named_values learned);
 
@@ -69,6 +74,7 @@ class off_policy : public environment_algorithm {
   named_tensors beside_;              ///< The tensors that don't act, of the newest weights.
   std::int64_t version_beside_ = -1;  ///< The version of these weights.
   std::int64_t episodes_to_log_ = 0;  ///< Episodes ended since the last row of progress.csv.
+  std::vector<loops::recent_mean> agent_returns_;  ///< Of each agent's last episodes.
 };
 
 /// The settings of a run with that configuration. `acting` are the options of the network that

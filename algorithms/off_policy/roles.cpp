@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/run/initial_model.hpp"
@@ -79,7 +78,7 @@ task<> off_policy::serve_trainer(const checkpoint* from) {
     auto learner = make(shape);
     if (!init) return learner;
     if (init->model.beside.empty() && !learner->beside().empty()) {
-      log::warn("the model has no critics; they begin with random weights", {});
+      log::warn("the model has no critics or mixer; these begin with random weights", {});
     }
     start_from(*learner, init->model);
     return learner;
@@ -111,6 +110,8 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
                                .discount_rewards = c.env.normalize_reward,
                                .gamma = algorithm_.gamma,
                                .seed = in.settings.seed};
+  if (algorithm_.agents) collecting.agents = algorithm_.agents(shape);
+  collecting.agents.env_options = c.env.options.text;
   serve_options hosting{.name = "collectors",
                         .replicas = collectors(),
                         .placement = place_of(c.env),
@@ -121,11 +122,21 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
   auto saved = state_in<collectors_state>(*from, "collectors.bin");
   *roles.begun = saved.begun;
   episodes_to_log_ = saved.episodes_to_log;
+  if (!agent_returns_.empty()) restore_returns(*from);
   if (saved.replicas.size() != collectors()) {
     throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
                       std::to_string(saved.replicas.size()));
   }
   co_await restore_each<&collector::restore>(roles.collectors, std::move(saved.replicas));
+}
+
+void off_policy::restore_returns(const checkpoint& from) {
+  auto returns = state_in<std::vector<std::vector<double>>>(from, "agents.bin");
+  if (returns.size() != agent_returns_.size()) {
+    throw state_error(fmt::format("checkpoint: agents.bin: expected returns of {} agents, got {}",
+                                  agent_returns_.size(), returns.size()));
+  }
+  for (std::size_t i = 0; i < returns.size(); ++i) agent_returns_[i].restore(std::move(returns[i]));
 }
 
 task<> off_policy::save(checkpoint& state) {
@@ -134,6 +145,10 @@ task<> off_policy::save(checkpoint& state) {
   auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
   state.files["collectors.bin"] =
       state_bytes(collectors_state{*roles.begun, episodes_to_log_, std::move(states)});
+  if (agent_returns_.empty()) co_return;
+  std::vector<std::vector<double>> returns;
+  for (const auto& each : agent_returns_) returns.push_back(each.values());
+  state.files["agents.bin"] = state_bytes(returns);
 }
 
 task<weights> off_policy::newest() {
@@ -151,8 +166,10 @@ void off_policy::write_model(const std::filesystem::path& path, const weights& o
 
 namespace {
 
-/// Throws std::invalid_argument if the network can't choose the environment's kind of action.
+/// Throws std::invalid_argument if the network can't choose the environment's kind of action. The
+/// shape of several agents judges their actions itself.
 void require_actions(const run_settings& settings) {
+  if (settings.shape) return;
   const bool discrete = has_action_values(settings.network.kind);
   const auto actions = spec_of(settings.env).action_space;
   const bool fits = discrete ? actions.get_if<spaces::discrete>() != nullptr
@@ -167,7 +184,8 @@ void require_actions(const run_settings& settings) {
 
 /// Throws config_error if a full replay would need more than replay.max_bytes.
 void require_room(const run_settings& settings, const ring_section& replay) {
-  const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
+  const auto each =
+      static_cast<double>(widths_of(shape_for(settings, spec_of(settings.env))).bytes());
   const double wanted = each * static_cast<double>(replay.capacity);
   if (wanted <= static_cast<double>(replay.max_bytes)) return;
   const double fits = std::floor(static_cast<double>(replay.max_bytes) / each);
@@ -207,7 +225,7 @@ algorithm algorithm_with(off_policy_algorithm algorithm) {
     require_room(settings, replay);
   };
   auto check_model = [settings, make = algorithm.make_learner](const saved_model& model) {
-    start_from(*make(shape_of(spec_of(settings.env))), model);
+    start_from(*make(shape_for(settings, spec_of(settings.env))), model);
   };
   auto made = make_algorithm<off_policy>(std::move(settings), check, std::move(algorithm));
   made.check_model = std::move(check_model);

@@ -15,6 +15,8 @@ void transition_batch::resize(int count, const network_shape& shape) {
   reward.resize(n);
   terminated.resize(n);
   discount.resize(n);
+  agent_reward.resize(n * shape.agents.size());
+  agent_terminated.resize(n * shape.agents.size());
   weight.clear();
 }
 
@@ -37,12 +39,16 @@ void check(const transition_batch& batch, const network_shape& shape) {
   expect("reward", batch.reward.size(), n);
   expect("terminated", batch.terminated.size(), n);
   expect("discount", batch.discount.size(), n);
+  expect("agent_reward", batch.agent_reward.size(), n * shape.agents.size());
+  expect("agent_terminated", batch.agent_terminated.size(), n * shape.agents.size());
   if (!batch.weight.empty()) expect("weight", batch.weight.size(), n);
-  for (const auto choice : batch.choice) {
-    if (choice >= 0 && choice < shape.discrete_actions) continue;
+  const auto& several = shape.multi_discrete;  // one choice of each agent
+  for (std::size_t i = 0; i < batch.choice.size(); ++i) {
+    const auto choice = batch.choice[i];
+    const int count = several.empty() ? shape.discrete_actions : several[i % several.size()];
+    if (choice >= 0 && choice < count) continue;
     throw std::invalid_argument("transition batch: action " + std::to_string(choice) +
-                                " is no choice, expected 0 to " +
-                                std::to_string(shape.discrete_actions - 1));
+                                " is no choice, expected 0 to " + std::to_string(count - 1));
   }
 }
 

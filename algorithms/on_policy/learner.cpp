@@ -28,7 +28,9 @@ network_options network_for(const on_policy_loss& loss, network_options network)
   return network;
 }
 
-optimizer make_optimizer(const on_policy_options& options, std::int64_t parameter_count) {
+}  // namespace
+
+optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count) {
   const auto count = static_cast<std::size_t>(parameter_count);
   if (options.optimizer == optimizer_kind::adam) {
     return adam(count, {.eps = options.optimizer_eps, .max_grad_norm = options.max_grad_norm});
@@ -40,13 +42,11 @@ optimizer make_optimizer(const on_policy_options& options, std::int64_t paramete
                   .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
 }
 
-}  // namespace
-
 on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy_options& options,
                                      on_policy_loss loss, std::uint64_t seed)
     : options_(checked_options(options, loss.name)),
       model_(shape, network_for(loss, options.network), seed),
-      optimizer_(make_optimizer(options, model_.trained_count())),
+      optimizer_(optimizer_of(options, model_.trained_count())),
       random_(~seed),
       minibatch_(shape),
       advantages_(options.normalize_advantage, model_.is_fused()),

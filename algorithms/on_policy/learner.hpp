@@ -30,6 +30,9 @@ struct on_policy_learner_state {
   detail::value_normalizer::state value_scale = {};  ///< Used with normalize_value.
 };
 
+/// Returns the optimiser, of so many parameters, that the options choose.
+optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count);
+
 /// The update rule of all on-policy algorithms (Schulman et al. 2017,
 /// https://arxiv.org/abs/1707.06347, algorithm 1) with the details of Stable-Baselines3. Algorithms
 /// differ in their loss. The class has no actors: `update` takes a batch, and model() has the new

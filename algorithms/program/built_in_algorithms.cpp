@@ -1,5 +1,9 @@
 #include "algorithms/program/built_in_algorithms.hpp"
 
+#include "algorithms/multi_agent/off_policy/iql/iql.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/qmix.hpp"
+#include "algorithms/multi_agent/off_policy/vdn/vdn.hpp"
+#include "algorithms/multi_agent/on_policy/coma/coma.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
@@ -24,6 +28,12 @@ std::vector<named_algorithm> built_in_algorithms() {
       algorithm_of<ippo_config>("ippo", "independent PPO for several agents, sync and async"),
       algorithm_of<mappo_config>("mappo",
                                  "PPO for several agents with a central critic, sync and async"),
+      algorithm_of<coma_config>("coma",
+                                "counterfactual policy gradients for several agents, discrete "
+                                "actions, sync and async"),
+      algorithm_of<iql_config>("iql", "independent Q-learning for several agents, sync and async"),
+      algorithm_of<vdn_config>("vdn", "value decomposition networks, a team of agents"),
+      algorithm_of<qmix_config>("qmix", "monotonic mixing of values, a team of agents"),
   };
 }
 

@@ -84,6 +84,11 @@ std::int64_t scripted_listener(std::span<const float> obs) {
   return approach(vector_at(obs, 2 + 2 * word), vector_at(obs, 0));
 }
 
+std::int64_t scripted_blind_listener(std::span<const float> obs) {
+  const vec2 sum = vector_at(obs, 2) + vector_at(obs, 4) + vector_at(obs, 6);
+  return approach(sum * (1.0 / 3), vector_at(obs, 0));
+}
+
 std::int64_t scripted_chaser(std::span<const float> obs, const simple_tag_options& options) {
   const auto runners = static_cast<std::size_t>(options.good_agents);
   const auto first = first_other(options) + 2 * static_cast<std::size_t>(options.adversaries - 1);

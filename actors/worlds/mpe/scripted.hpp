@@ -28,6 +28,11 @@ std::int64_t scripted_speaker(std::span<const float> obs);
 /// nothing before it has heard one.
 std::int64_t scripted_listener(std::span<const float> obs);
 
+/// The listener that hears nothing: it approaches the middle of the three landmarks. As the reward
+/// is minus the squared distance to a goal that is any of them with the same probability, no
+/// listener without a word can expect more.
+std::int64_t scripted_blind_listener(std::span<const float> obs);
+
 /// simple_tag_v3: an adversary looks at the good agent that is nearest, and at the place where that
 /// one and itself would coast to a halt. It pushes itself along the axis on which these are farther
 /// apart. `options` are those of the environment.

@@ -45,6 +45,8 @@ void describe(options_schema<agent_ppo_options>& s) {
           "2022, section 5.1).");
 }
 
+network_options acting_network_of(const multi_agent_on_policy_config& c) { return c.network(); }
+
 std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& c) {
   auto rules = idle_rules_of(static_cast<const on_policy_config&>(c));
   rules.push_back({!c.agents.policies.empty(), "agents.policies is set", {"agents.share"}});

@@ -36,6 +36,9 @@ void describe(options_schema<agent_ppo_options>& s);
 /// The rules about options without effect.
 std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config);
 
+/// The options of the network that acts. Its critic is the algorithm's.
+network_options acting_network_of(const multi_agent_on_policy_config& config);
+
 /// Sets the defaults that differ from those of a single agent: those of MAPPO on the particle
 /// worlds (Yu et al. 2022, appendix D), for 128 environments whose episodes have 25 steps.
 void set_multi_agent_defaults(multi_agent_on_policy_config& config);

@@ -78,12 +78,34 @@ task<> add_values(const joint_rollout_roles& roles, joint_rollout& made) {
   }
 }
 
+/// Fills in the values of what each policy's agents saw last, and what they would do then.
+task<> add_next_choices(const joint_rollout_roles& roles, joint_rollout& made) {
+  for (std::size_t i = 0; i < made.of_policy.size(); ++i) {
+    auto& of = made.of_policy[i];
+    auto& next = made.acting[i];
+    if (!of.cuts.empty()) {
+      act_request finals{.obs = {of.final_obs.begin(), of.final_obs.end()},
+                         .deterministic = roles.deterministic};
+      const auto reply = co_await ask(roles.policies[i], std::move(finals));
+      of.final_value.assign(reply.value.begin(), reply.value.end());
+      next.final_choice.assign(reply.discrete.begin(), reply.discrete.end());
+    }
+    act_request bootstrap{.obs = {of.bootstrap_obs.begin(), of.bootstrap_obs.end()},
+                          .deterministic = roles.deterministic};
+    const auto reply = co_await ask(roles.policies[i], std::move(bootstrap));
+    of.bootstrap_value.assign(reply.value.begin(), reply.value.end());
+    for (std::size_t j = 0; j < reply.discrete.size(); ++j) {
+      if (next.bootstrap_choice[j] >= 0) next.bootstrap_choice[j] = reply.discrete[j];
+    }
+  }
+}
+
 }  // namespace
 
 task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
   auto mine = co_await open(roles);
   joint_rollout_writer writer(*roles.rows, roles.shape.agents.size(), roles.n_steps, mine.count,
-                              roles.sharing);
+                              roles.sharing, roles.joint_actions);
   int losses = 0;
   for (std::int64_t t = 0; t < roles.n_steps;) {
     const auto acted = co_await ask_all(roles, writer, mine.obs);
@@ -104,7 +126,11 @@ task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
     mine = co_await open(roles);
   }
   auto made = writer.finish(mine.obs);
-  co_await add_values(roles, made);
+  if (roles.joint_actions) {
+    co_await add_next_choices(roles, made);
+  } else {
+    co_await add_values(roles, made);
+  }
   co_return made;
 }
 

@@ -23,6 +23,7 @@ struct joint_rollout_roles {
   std::shared_ptr<const agent_rows> rows = nullptr;
   network_shape shape = {};  ///< The shape of the environment's rows, with its policies.
   reward_sharing sharing = {};
+  bool joint_actions = false;  ///< If true, rollouts have joint_rollout::acting.
 };
 
 /// The episode function of on-policy algorithms with several agents, for every loop. It makes T

@@ -5,13 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
-#include "algorithms/on_policy/learner.hpp"
 #include "algorithms/on_policy/ppo/config.hpp"
+#include "algorithms/on_policy/update_report.hpp"
 
 namespace troupe {
 
@@ -28,38 +29,82 @@ struct joint_report {
   std::vector<std::optional<on_policy_report>> of_policy;
 };
 
-/// The learner of several policies, which adapts to trainer<>. Each policy has a learner of its
-/// own; the parameters of all lie one after another in one block, in the order of
-/// network_shape::policies, so that all policies have one version.
+/// The interface of update rules of several policies. The parameters of all policies lie one after
+/// another in one block, in the order of network_shape::policies, so that all have one version.
+class joint_rule {
+ public:
+  virtual ~joint_rule() = default;
+  virtual joint_report update(const joint_batch& b) = 0;
+  /// The parameters of all policies, float [P].
+  virtual const at::Tensor& parameters() const = 0;
+  /// Throws c10::Error if they are of another size.
+  virtual void load_parameters(const at::Tensor& p) = 0;
+  /// The state without the parameters.
+  virtual std::string save() const = 0;
+  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
+  /// of other policies.
+  virtual void restore(const std::string& bytes) = 0;
+};
+
+/// The learner of several policies, which adapts a rule to trainer<>.
 class joint_learner {
  public:
   using batch = joint_batch;
   using report = joint_report;
 
+  explicit joint_learner(std::unique_ptr<joint_rule> rule) : rule_(std::move(rule)) {}
+
+  report update(const batch& b) { return rule_->update(b); }
+  const at::Tensor& parameters() const { return rule_->parameters(); }
+  void load_parameters(const at::Tensor& p) { rule_->load_parameters(p); }
+  std::string save() const { return rule_->save(); }
+  void restore(const std::string& bytes) { rule_->restore(bytes); }
+
+ private:
+  std::unique_ptr<joint_rule> rule_;
+};
+
+/// The interface of the learner of one of several policies.
+class policy_learner {
+ public:
+  virtual ~policy_learner() = default;
+  /// Makes one update of the policy `index`.
+  virtual on_policy_report update(const joint_batch& b, std::size_t index) = 0;
+  /// The network that acts.
+  virtual actor_critic& model() = 0;
+  /// As joint_rule's.
+  virtual std::string save() const = 0;
+  virtual void restore(const std::string& bytes) = 0;
+};
+
+/// The rule by which each policy has a learner of its own.
+class separate_learners final : public joint_rule {
+ public:
   /// `learners` are those of the policies of `shape`. `trained` says which of them learn.
-  joint_learner(network_shape shape, std::vector<on_policy_learner> learners,
-                std::vector<std::uint8_t> trained);
+  separate_learners(network_shape shape, std::vector<std::unique_ptr<policy_learner>> learners,
+                    std::vector<std::uint8_t> trained);
 
-  report update(const batch& b);
-  /// The parameters of all policies, float [P].
-  const at::Tensor& parameters() const { return parameters_; }
-  void load_parameters(const at::Tensor& p);
-
-  /// The state without the parameters.
-  std::string save() const;
-  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
-  /// of other policies.
-  void restore(const std::string& bytes);
+  joint_report update(const joint_batch& b) override;
+  const at::Tensor& parameters() const override { return parameters_; }
+  void load_parameters(const at::Tensor& p) override;
+  std::string save() const override;
+  void restore(const std::string& bytes) override;
 
  private:
   void gather_parameters(std::size_t policy);
 
   network_shape shape_;
-  std::vector<on_policy_learner> learners_;
+  std::vector<std::unique_ptr<policy_learner>> learners_;
   std::vector<std::uint8_t> trained_;
   std::vector<std::int64_t> first_;  // the first parameter of each policy
   at::Tensor parameters_;
 };
+
+/// The rollouts of one policy as a batch.
+rollout_batch batch_of_policy(const joint_batch& b, std::size_t index, const network_shape& own);
+
+/// The seed of the learner of a policy in a run with that seed.
+std::uint64_t seed_of_policy(std::uint64_t seed, std::size_t index);
 
 /// Returns the learner of policies that each learn by PPO. `options` have the network. The seed of
 /// a run decides the initial weights and the order of minibatches.

@@ -111,12 +111,15 @@ task<> joint_on_policy::record(const joint_report& learned) {
   const auto clipped = mean([](const report& r) { return r.loss.clip_fraction; });
   const auto norm = mean([](const report& r) { return r.grad_norm; });
   const auto lr = mean([](const report& r) { return r.learning_rate; });
-  in.metrics.updated({.loss = loss,
-                      .kl = kl,
-                      .entropy = -entropy_loss,
-                      .grad_norm = norm,
-                      .clip_ratio = clipped,
-                      .lr = lr});
+  const bool clips = setup_.traits.clips;
+  update_figures figures{.loss = loss,
+                         .kl = kl,
+                         .entropy = -entropy_loss,
+                         .grad_norm = norm,
+                         .clip_ratio = {},
+                         .lr = lr};
+  if (clips) figures.clip_ratio = clipped;
+  in.metrics.updated(figures);
   for (const auto& one : learned.of_policy) {
     if (one) in.metrics.steps_skipped(one->skipped_steps);
   }
@@ -131,16 +134,21 @@ task<> joint_on_policy::record(const joint_report& learned) {
        {"train/loss", loss},
        {"train/policy_gradient_loss",
         mean([](const report& r) { return r.loss.policy_gradient_loss; })},
-       {"train/value_loss", mean([](const report& r) { return r.loss.value_loss; })},
+       {setup_.traits.critic_loss, mean([](const report& r) { return r.loss.value_loss; })},
        {"train/entropy_loss", entropy_loss},
-       {"train/approx_kl", kl},
-       {"train/clip_fraction", clipped},
        {"train/explained_variance", mean([](const report& r) { return r.explained_variance; })},
        {"train/grad_norm", norm},
        {"train/learning_rate", lr},
-       {"train/clip_range", mean([](const report& r) { return r.clip_range; })},
        {"train/n_updates", mean([](const report& r) { return r.n_updates; })},
        {"train/dropped_rows", mean([](const report& r) { return r.dropped_rows; })}}};
+  if (clips) {
+    row.values["train/approx_kl"] = kl;
+    row.values["train/clip_fraction"] = clipped;
+    row.values["train/clip_range"] = mean([](const report& r) { return r.clip_range; });
+  } else {
+    row.values["train/importance_weight"] =
+        mean([](const report& r) { return r.loss.importance_weight; });
+  }
   for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
     if (agent_returns_[i].empty()) continue;
     row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();

@@ -1,5 +1,5 @@
 #pragma once
-// IPPO and MAPPO as algorithms for a run (algorithm.hpp): their roles, episode and update.
+// IPPO, MAPPO and COMA as algorithms for a run (algorithm.hpp): their roles, episode and update.
 //
 //   environments     one or more replicas with B environments each, of several agents
 //   policy_NAME      chooses actions for the agents that it plays; one service for each policy
@@ -28,11 +28,20 @@
 
 namespace troupe {
 
+/// Properties of such an algorithm that its configuration does not contain.
+struct joint_on_policy_traits {
+  std::string critic_loss = "train/value_loss";  ///< The column of progress.csv for it.
+  bool clips = true;                             ///< True if the loss is PPO's, which is clipped.
+  bool joint_actions = false;                    ///< True if rollouts have joint_rollout::acting.
+};
+
 /// The parts of a configuration with which the roles are served.
 struct joint_on_policy_setup {
   multi_agent_on_policy_config config;
+  network_options network;  ///< The network that acts.
   /// Returns a function that makes the learner and can be sent to another process.
   std::function<portable_function<joint_learner()>(const network_shape&)> maker;
+  joint_on_policy_traits traits;
 };
 
 class joint_on_policy : public environment_algorithm {
@@ -79,10 +88,14 @@ run_settings settings_of(const multi_agent_on_policy_config& config, std::string
 ///
 ///   void describe(options_schema<Config>&)
 ///   joint_learner make_learner(const network_shape&, const Config&)
+///
+/// If the network that acts has other options than config.network(), declare
+/// network_options acting_network_of(const Config&), too.
 template <class Config, class Json = nlohmann::json>
-algorithm joint_on_policy_algorithm(const Config& config) {
+algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits traits = {}) {
   auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
+  settings.network = acting_network_of(config);
   settings.shape = [config](const env_spec& spec) { return config.shape_for(spec); };
   auto check = [settings, config] {
     require_network(settings);
@@ -90,9 +103,11 @@ algorithm joint_on_policy_algorithm(const Config& config) {
   };
   joint_on_policy_setup setup{
       .config = config,
+      .network = settings.network,
       .maker = [config](const network_shape& shape) -> portable_function<joint_learner()> {
         return learner_factory<Config, joint_learner>{shape, config};
-      }};
+      },
+      .traits = std::move(traits)};
   return make_algorithm<joint_on_policy>(std::move(settings), std::move(check), std::move(setup));
 }
 

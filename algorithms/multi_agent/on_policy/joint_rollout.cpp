@@ -7,6 +7,29 @@
 
 namespace troupe {
 
+namespace {
+
+void check_acting(const joint_rollout& r, const network_shape& shape) {
+  bool fits = r.acting.size() == r.of_policy.size();
+  for (std::size_t i = 0; fits && i < r.acting.size(); ++i) {
+    const auto& of = r.of_policy[i];
+    const auto& when = r.acting[i];
+    const auto choices = static_cast<std::size_t>(shape_of(shape.policies[i]).choice_count());
+    const auto columns = static_cast<std::size_t>(of.environments);
+    fits = when.step.size() == static_cast<std::size_t>(of.steps) * columns &&
+           when.final_step.size() == of.cuts.size() &&
+           when.final_choice.size() == of.cuts.size() * choices &&
+           when.bootstrap_choice.size() == columns * choices &&
+           std::ranges::all_of(when.step, [&](auto t) { return t >= -1 && t < r.steps; }) &&
+           std::ranges::all_of(when.final_step, [&](auto t) { return t >= 0 && t <= r.steps; });
+  }
+  if (fits) return;
+  throw std::invalid_argument(
+      "joint rollout: expected the steps and next choices of each policy's rows");
+}
+
+}  // namespace
+
 void check(const joint_rollout& r, const network_shape& shape) {
   if (r.of_policy.size() != shape.policies.size()) {
     throw std::invalid_argument(
@@ -20,11 +43,12 @@ void check(const joint_rollout& r, const network_shape& shape) {
       throw std::invalid_argument("policy \"" + shape.policies[i].name + "\": " + error.what());
     }
   }
+  if (!r.acting.empty()) check_acting(r, shape);
 }
 
 joint_rollout_writer::joint_rollout_writer(const agent_rows& rows, std::size_t agents,
                                            std::int64_t steps, std::int64_t environments,
-                                           reward_sharing sharing)
+                                           reward_sharing sharing, bool acting)
     : rows_(rows), agents_(agents), steps_(steps), environments_(environments), sharing_(sharing) {
   made_.steps = steps;
   made_.environments = environments;
@@ -46,6 +70,7 @@ joint_rollout_writer::joint_rollout_writer(const agent_rows& rows, std::size_t a
     of.reward.resize(count);
     of.terminated.resize(count);
     of.truncated.resize(count);
+    if (acting) made_.acting.emplace_back().step.assign(count, -1);
   }
 }
 
@@ -80,8 +105,9 @@ std::span<const float> joint_rollout_writer::last_row_of(std::size_t environment
   return std::span(after.obs).subspan(environment * width, width);
 }
 
-/// Appends what a truncated agent saw last, from which its value is to be computed.
-void joint_rollout_writer::cut(std::size_t policy, std::size_t index,
+/// Appends what a truncated agent saw last, from which its value is to be computed. `next` is the
+/// step that would have followed.
+void joint_rollout_writer::cut(std::int64_t next, std::size_t policy, std::size_t index,
                                std::span<const float> joint_row) {
   auto& of = made_.of_policy[policy];
   const auto count = rows_.agents_of(policy).size();
@@ -91,11 +117,30 @@ void joint_rollout_writer::cut(std::size_t policy, std::size_t index,
   const auto own = std::span(rows).subspan(index % count * width, width);
   of.final_obs.insert(of.final_obs.end(), own.begin(), own.end());
   of.cuts.push_back({columns_[policy][index].length - 1, static_cast<std::int64_t>(index)});
+  if (!made_.acting.empty()) made_.acting[policy].final_step.push_back(next);
+}
+
+/// Removes the cuts of an agent from row `from` on, with what it saw last.
+void joint_rollout_writer::drop_cuts(std::size_t policy, std::size_t index, std::int64_t from) {
+  auto& of = made_.of_policy[policy];
+  const auto width = static_cast<std::ptrdiff_t>(rows_.shape_of_policy(policy).obs_size);
+  for (std::size_t i = of.cuts.size(); i-- > 0;) {
+    if (!std::cmp_equal(of.cuts[i].index, index) || of.cuts[i].step < from) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    of.cuts.erase(of.cuts.begin() + at);
+    const auto seen = of.final_obs.begin() + at * width;
+    of.final_obs.erase(seen, seen + width);
+    if (made_.acting.empty()) continue;
+    auto& steps = made_.acting[policy].final_step;
+    steps.erase(steps.begin() + at);
+  }
 }
 
 /// Marks the rows of the episode under way as invalid, and the last one as terminated, so that no
 /// advantage is computed across its end.
-void joint_rollout_writer::drop(rollout& of, std::size_t index, column& which) {
+void joint_rollout_writer::drop(std::size_t policy, std::size_t index) {
+  auto& of = made_.of_policy[policy];
+  auto& which = columns_[policy][index];
   const auto columns = static_cast<std::size_t>(of.environments);
   for (auto t = which.began; t < which.length; ++t) {
     of.valid[static_cast<std::size_t>(t) * columns + index] = 0;
@@ -103,9 +148,7 @@ void joint_rollout_writer::drop(rollout& of, std::size_t index, column& which) {
   if (which.length > which.began) {
     const auto last = static_cast<std::size_t>(which.length - 1) * columns + index;
     of.terminated[last] = 1;
-    std::erase_if(of.cuts, [&](const rollout::cut& cut) {
-      return std::cmp_equal(cut.index, index) && cut.step >= which.began;
-    });
+    drop_cuts(policy, index, which.began);
   }
   which.began = which.length;
   which.ended = false;
@@ -132,12 +175,13 @@ void joint_rollout_writer::add(std::int64_t t, std::span<const float> before,
                               static_cast<std::int64_t>(one.index), one.info, one.agent_returns});
   }
   for (std::size_t policy = 0; policy < acted.size(); ++policy) {
-    add_policy(policy, before, acted[policy], after);
+    add_policy(t, policy, before, acted[policy], after);
   }
 }
 
-void joint_rollout_writer::add_policy(std::size_t policy, std::span<const float> before,
-                                      const act_reply& acted, const env_step& after) {
+void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
+                                      std::span<const float> before, const act_reply& acted,
+                                      const env_step& after) {
   auto& of = made_.of_policy[policy];
   const auto& members = rows_.agents_of(policy);
   const auto& shape = rows_.shape_of_policy(policy);
@@ -151,7 +195,7 @@ void joint_rollout_writer::add_policy(std::size_t policy, std::span<const float>
     const auto world = index / members.size();
     const auto agent = members[index % members.size()];
     if (failed_[world]) {
-      drop(of, index, mine);
+      drop(policy, index);
       continue;
     }
     const double reward = reward_of(world, agent, policy, after);
@@ -167,6 +211,7 @@ void joint_rollout_writer::add_policy(std::size_t policy, std::span<const float>
       copy(of.continuous, acted.continuous, static_cast<std::size_t>(shape.continuous_size));
       copy(of.log_prob, acted.log_prob, 1);
       copy(of.value, acted.value, 1);
+      if (!made_.acting.empty()) made_.acting[policy].step[row] = t;
     }
     if (mine.length > mine.began && !mine.ended) {
       const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
@@ -174,7 +219,7 @@ void joint_rollout_writer::add_policy(std::size_t policy, std::span<const float>
       const bool over = end != episode_end::none || ended_[world];
       if (end == episode_end::truncated) {
         of.truncated[row] = 1;
-        cut(policy, index, last_row_of(world, after));
+        cut(t + 1, policy, index, last_row_of(world, after));
       } else if (over) {
         of.terminated[row] = 1;
       }
@@ -191,7 +236,7 @@ void joint_rollout_writer::lose_environments() {
   ++made_.losses;
   for (std::size_t policy = 0; policy < columns_.size(); ++policy) {
     for (std::size_t index = 0; index < columns_[policy].size(); ++index) {
-      drop(made_.of_policy[policy], index, columns_[policy][index]);
+      drop(policy, index);
     }
   }
 }
@@ -211,7 +256,8 @@ joint_rollout joint_rollout_writer::finish(std::span<const float> last) {
         const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
         if (acts[index]) {
           of.truncated[row] = 1;
-          cut(policy, index, last.subspan(index / rows_.agents_of(policy).size() * width, width));
+          cut(steps_, policy, index,
+              last.subspan(index / rows_.agents_of(policy).size() * width, width));
         } else {
           of.valid[row] = 0;
           of.terminated[row] = 1;
@@ -225,6 +271,13 @@ joint_rollout joint_rollout_writer::finish(std::span<const float> last) {
     of.bootstrap_obs.assign(rows.begin(), rows.end());
     of.version = made_.version;
     of.last_version = made_.last_version;
+    if (made_.acting.empty()) continue;
+    const auto choices = static_cast<std::size_t>(rows_.shape_of_policy(policy).choice_count());
+    auto& next = made_.acting[policy];
+    next.final_choice.resize(of.cuts.size() * choices);
+    for (const auto active : acts) {
+      next.bootstrap_choice.insert(next.bootstrap_choice.end(), choices, active ? 0 : -1);
+    }
   }
   return std::move(made_);
 }

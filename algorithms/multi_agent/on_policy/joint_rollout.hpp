@@ -15,6 +15,18 @@
 
 namespace troupe {
 
+/// When the N agents of a policy acted in the rollout of B environments, and what they would do
+/// next: what a critic needs that sees the actions of all agents. P is the number of choices of an
+/// action.
+struct acting_record {
+  /// [T, B N] The step of each row's action; -1 for the rows behind a column's last one.
+  std::vector<std::int64_t> step;
+  std::vector<std::int64_t> final_step;    ///< [F] The step that would have followed final_obs.
+  std::vector<std::int64_t> final_choice;  ///< [F, P] What the policy chooses for final_obs.
+  /// [B N, P] What the policy chooses for bootstrap_obs; -1 for an agent that does not act next.
+  std::vector<std::int64_t> bootstrap_choice;
+};
+
 /// T steps of the B environments of one replica. The rollout of a policy that plays N agents has B
 /// N columns, one for each agent of each environment, those of one environment one after another.
 ///
@@ -33,10 +45,12 @@ struct joint_rollout {
   };
 
   std::vector<rollout> of_policy;  ///< In the order of network_shape::policies.
-  std::int64_t steps = 0;          ///< T
-  std::int64_t environments = 0;   ///< B
-  std::int64_t version = 0;        ///< The version of the oldest weights that acted.
-  std::int64_t last_version = 0;   ///< The version of the newest weights that acted.
+  /// Of each policy, if the algorithm wants the actions of all agents side by side; else empty.
+  std::vector<acting_record> acting = {};
+  std::int64_t steps = 0;         ///< T
+  std::int64_t environments = 0;  ///< B
+  std::int64_t version = 0;       ///< The version of the oldest weights that acted.
+  std::int64_t last_version = 0;  ///< The version of the newest weights that acted.
   std::vector<episode> episodes;
   std::int64_t losses = 0;  ///< How often the replica of the environments was lost.
   std::string failure;      ///< The latest error of an environment; empty means none.
@@ -55,9 +69,9 @@ struct reward_sharing {
 /// Writes a joint rollout, step by step.
 class joint_rollout_writer {
  public:
-  /// `rows` outlives the writer.
+  /// `rows` outlives the writer. With `acting` the rollout has joint_rollout::acting.
   joint_rollout_writer(const agent_rows& rows, std::size_t agents, std::int64_t steps,
-                       std::int64_t environments, reward_sharing sharing);
+                       std::int64_t environments, reward_sharing sharing, bool acting = false);
 
   /// Returns the rows [B N, D] of a policy for the environments' rows [B, D'].
   recycled_vector<float> rows_of(std::size_t policy, std::span<const float> joint) const;
@@ -68,7 +82,7 @@ class joint_rollout_writer {
   /// Notes that all environments were lost before step t. Their episodes under way are dropped.
   void lose_environments();
   /// Ends the rollout at the environments' rows `last` [B, D']. The values of bootstrap_obs and of
-  /// final_obs are still to be filled in.
+  /// final_obs are still to be filled in, and so are the choices for them.
   joint_rollout finish(std::span<const float> last);
 
  private:
@@ -79,13 +93,15 @@ class joint_rollout_writer {
     bool ended = false;       ///< The agent's part of the episode under way has ended.
   };
 
-  void add_policy(std::size_t policy, std::span<const float> before, const act_reply& acted,
-                  const env_step& after);
+  void add_policy(std::int64_t t, std::size_t policy, std::span<const float> before,
+                  const act_reply& acted, const env_step& after);
   double reward_of(std::size_t environment, std::size_t agent, std::size_t policy,
                    const env_step& after) const;
   std::span<const float> last_row_of(std::size_t environment, const env_step& after) const;
-  void cut(std::size_t policy, std::size_t column, std::span<const float> joint_row);
-  void drop(rollout& of, std::size_t index, column& which);
+  void cut(std::int64_t next, std::size_t policy, std::size_t column,
+           std::span<const float> joint_row);
+  void drop(std::size_t policy, std::size_t index);
+  void drop_cuts(std::size_t policy, std::size_t index, std::int64_t from);
 
   const agent_rows& rows_;
   const std::size_t agents_;

@@ -62,7 +62,7 @@ task<> joint_on_policy::serve_policies(const checkpoint* from) {
   for (std::size_t i = 0; i < shape.policies.size(); ++i) {
     const auto own = shape_of(shape.policies[i]);
     policy_options acting{.shape = own,
-                          .network = c.network(),
+                          .network = setup_.network,
                           .seed = c.seed,
                           .first_parameter = first,
                           .of_several = true,
@@ -78,7 +78,7 @@ task<> joint_on_policy::serve_policies(const checkpoint* from) {
                            .idempotent = {endpoint<&policy::act>, endpoint<&policy::values>}};
     auto served = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
     roles.policies.push_back(std::move(served));
-    first += layout_of(own, c.network()).count;
+    first += layout_of(own, setup_.network).count;
     if (!from) continue;
     co_await restore_each<&policy::restore>(roles.policies.back(), std::move(saved[i]));
   }
@@ -103,6 +103,7 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   roles.n_steps = c.rollout.n_steps;
   roles.rows = std::make_shared<const agent_rows>(shape, spec.action_space);
   roles.shape = shape;
+  roles.joint_actions = setup_.traits.joint_actions;
   roles.sharing = {.weight = c.agents.shared_reward, .team = c.agents.team};
   if (!from) co_return;
   auto saved = state_in<replica_states>(*from, "environments.bin");

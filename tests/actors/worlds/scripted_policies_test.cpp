@@ -51,6 +51,11 @@ TEST_CASE("scripted policies: those of an environment take its options") {
   policy->act({obs, {}}, random, {&choice, 1}, {});
   CHECK(choice == scripted_runner(obs, options));
   CHECK(choice == 2);  // to the right, away from the nearest
+  obs.push_back(0);
+  CHECK_THROWS_WITH(
+      policy->act({obs, {}}, random, {&choice, 1}, {}),
+      "scripted policy \"simple_tag.runner\": expected observations of 12 numbers, got "
+      "13");
 }
 
 TEST_CASE("scripted policies: a program registers its own, once") {

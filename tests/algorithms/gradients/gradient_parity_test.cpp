@@ -15,6 +15,7 @@
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/multi_agent/on_policy/coma/learner.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/dqn/dqn_autograd.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"
@@ -499,6 +500,127 @@ parity a2c_sde_case(case_random& random) {
   return on_policy_case(random, shape, true, true);
 }
 
+/// COMA's targets by equation 2 of Foerster et al. 2018 in double, for one step of C columns and
+/// the step after it: y = r + gamma Q'(s', u'), or r where the task ended.
+at::Tensor coma_targets(const detail::mlp& critic, const at::Tensor& target,
+                        const coma_batch& batch, double gamma) {
+  const auto columns = batch.rows.environments();
+  const auto next =
+      detail::forward(critic, target,
+                      rows_in_double(batch.critic.bootstrap, static_cast<int>(columns)))
+          .gather(1, at::tensor(batch.critic.bootstrap_choice).unsqueeze(1))
+          .squeeze(1);
+  const auto goes_on = batch.rows.terminated.flatten().logical_not().to(at::kDouble);
+  return batch.rows.reward.flatten().to(at::kDouble) + gamma * goes_on * next;
+}
+
+/// COMA's actor's loss in double, with the advantages of the critic.
+at::Tensor coma_actor_loss(const coma_learner& learner, const network_options& network,
+                           const at::Tensor& actor, const at::Tensor& critic,
+                           const detail::mlp& critic_net, const coma_batch& batch, double ent_coef,
+                           kink_watch& watch) {
+  const auto type = actor.scalar_type();
+  const auto& shape = learner.model().shape();
+  const auto rows = batch.rows.reward.numel();
+  const detail::mlp net(shape.actor_inputs(), network.hidden, shape.discrete_actions,
+                        network.hidden_activation);
+  const auto count = static_cast<std::int64_t>(net.parameter_count());
+  const auto obs = batch.rows.obs.flatten(0, 1).to(type);
+  const auto own = obs.narrow(1, 0, shape.actor_inputs());
+  const auto parameters = actor.narrow(0, 0, count);
+  watch.see(net, parameters, own);
+  auto logits = detail::forward(net, parameters, own);
+  if (shape.mask_size > 0) {
+    const auto allowed = obs.narrow(1, shape.actor_inputs(), shape.mask_size) > 0;
+    logits = at::where(allowed, logits, at::full({}, -1e8, logits.options()));
+  }
+  const auto log_p = at::log_softmax(logits, 1);
+  const auto p = log_p.exp();
+  const auto choice = batch.rows.action.view({rows, 1});
+  const auto q = detail::forward(
+      critic_net, critic, rows_in_double(batch.critic.steps, static_cast<int>(rows)).to(type));
+  const auto advantage = q.gather(1, choice).squeeze(1) - (p.detach() * q).sum(1);
+  const auto entropy = -(p * log_p).sum(1);
+  return (-log_p.gather(1, choice).squeeze(1) * advantage - ent_coef * entropy).mean();
+}
+
+parity coma_case(case_random& random) {
+  network_shape shape{.obs_size = random.between(1, 20),
+                      .discrete_actions = random.between(2, 10),
+                      .critic_only = random.between(0, 12)};
+  if (random.flip()) shape.mask_size = shape.discrete_actions;
+  shape.obs_size += shape.critic_only + shape.mask_size;
+  const int others = random.between(2, 20);  // the numbers of the actions of all agents
+  coma_options options;
+  options.network = random_network(random);
+  options.network.critic_hidden = random_network(random).hidden;
+  options.network.backend = gradient_backend::fused;
+  options.gamma = random.between(0.8, 1.0);
+  options.ent_coef = random.between(0.0, 0.1);
+  const int rows = random.between(1, 130);
+  options.batch_size = rows;
+  coma_learner learner(shape, shape.obs_size + others, options, random.next());
+  auto state = learner.state();
+  for (auto* numbers : {&state.critic, &state.target}) disturb(random, *numbers);
+  learner.set_state(state);
+  std::vector<float> moves(static_cast<std::size_t>(learner.model().parameter_count()));
+  random.fill_normal(moves);
+  learner.model().parameters().add_(at::tensor(moves), 0.1);
+
+  const auto normals = [&](std::int64_t width) {
+    std::vector<float> numbers(static_cast<std::size_t>(rows * width));
+    random.fill_normal(numbers);
+    return at::tensor(numbers).view({1, rows, width});
+  };
+  coma_batch batch;
+  batch.rows.obs = normals(shape.obs_size);
+  if (shape.mask_size > 0) draw_masks(random, shape, batch.rows.obs.select(0, 0));
+  batch.rows.action =
+      learner.model().act(batch.rows.obs.select(0, 0), random).action.view({1, rows});
+  batch.rows.log_prob = batch.rows.value = at::zeros({1, rows});
+  batch.rows.final_value = at::zeros({1, rows});
+  batch.rows.reward = normals(1).squeeze(2);
+  batch.rows.terminated = at::zeros({1, rows}, at::kBool);
+  batch.rows.truncated = at::zeros({1, rows}, at::kBool);
+  for (int i = 0; i < rows; ++i) batch.rows.terminated[0][i] = random.below(5) == 0;
+  batch.rows.bootstrap_value = at::zeros({rows});
+  const auto joined = [&](const at::Tensor& obs) {
+    const auto all = at::cat({obs.select(0, 0), normals(others).select(0, 0)}, 1).contiguous();
+    return std::vector<float>(all.data_ptr<float>(), all.data_ptr<float>() + all.numel());
+  };
+  batch.critic.steps = joined(batch.rows.obs);
+  batch.critic.bootstrap = joined(normals(shape.obs_size));
+  for (int i = 0; i < rows; ++i) {
+    batch.critic.bootstrap_choice.push_back(random.between(0, shape.discrete_actions - 1));
+  }
+
+  kink_watch watch;
+  const auto& net = learner.critic().network();
+  const auto x = rows_in_double(batch.critic.steps, rows);
+  const auto critic = in_double(state.critic);
+  watch.see(net, critic, x);
+  const auto expected_critic = detail::critic_gradient_by_autograd(
+      net, critic, x, batch.rows.action.flatten(),
+      coma_targets(net, in_double(state.target), batch, options.gamma));
+  const auto actor = learner.model().parameters().to(at::kDouble);
+  learner.update(batch);
+
+  // The actor learns from the critic that has just been stepped.
+  const auto stepped = in_double(learner.critic().parameters());
+  const auto gradient_of = [&](at::ScalarType type) {
+    const auto leaf = actor.to(type).requires_grad_();
+    const auto loss = coma_actor_loss(learner, options.network, leaf, stepped.to(type), net, batch,
+                                      options.ent_coef, watch);
+    return torch::autograd::grad({loss}, {leaf})[0];
+  };
+  watch.see(net, stepped, x);
+  const auto expected_actor = gradient_of(at::kDouble);
+  watch.see_rounding(relative_distance(in_span(gradient_of(at::kFloat)), expected_actor));
+  return {std::max(relative_distance(learner.critic().gradient(), expected_critic.gradient),
+                   relative_distance(in_span(learner.model().gradient()), expected_actor)),
+          watch.too_near()};
+}
+
 }  // namespace
 
 TEST_CASE("gradients: DQN's by hand equals autograd's, plain, double and dueling", "[gradients]") {
@@ -519,6 +641,9 @@ TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each
 TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
 TEST_CASE("gradients: MAPPO's by hand equals autograd's, with action masks", "[gradients]") {
   for_each_case(mappo_case);
+}
+TEST_CASE("gradients: COMA's by hand equal autograd's, with action masks", "[gradients]") {
+  for_each_case(coma_case);
 }
 TEST_CASE("gradients: PPO's with state-dependent exploration equals autograd's", "[gradients]") {
   for_each_case(ppo_sde_case);
