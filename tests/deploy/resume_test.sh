@@ -14,6 +14,10 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
       echo rollout.n_steps=128 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
         trainer.n_epochs=4 checkpoint.every_updates=1
       ;;
+    mappo)  # a policy for each agent
+      echo --env simple_spread_v3 agents.share=false rollout.n_steps=125 rollout.workers=3 rollout.batch=2 \
+        trainer.batch_size=125 trainer.n_epochs=4 checkpoint.every_updates=1
+      ;;
     dqn)
       echo collection.train_freq=8 collection.workers=3 collection.max_staleness=2 \
         collection.learning_starts=500 trainer.target_update_interval=100 replay.capacity=3000 \
@@ -79,7 +83,7 @@ for number in {1..20}; do
   echo "{\"prompt\": \"$number\", \"answer\": \"$((number + 1))\"}"
 done >numbers.jsonl
 
-for what in "ppo sync" "ppo async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
+for what in "ppo sync" "ppo async" "mappo sync" "mappo async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
   read -r algo mode <<<"$what"
   rm -rf first second other
   # shellcheck disable=SC2046  # one word an option

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Three agents with policies of their own learn the same wherever these run: agents_test.sh BUILD_DIR
+set -uo pipefail
+source "$(dirname "$0")/common.sh" "$1"
+
+few=(--algo mappo --env simple_spread_v3 --seed 3 --json --metrics-port 0 agents.share=false env.n_envs=8
+  rollout.n_steps=50 trainer.batch_size=200 trainer.n_epochs=2 evaluation.every_steps=0 evaluation.final_episodes=8)
+
+field() {  # field NAME: of the summary in out's last line
+  tail -n 1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+# learns_as_here WHAT OPTION...: with these options the weights are those in $expected
+learns_as_here() {
+  local what=$1
+  shift
+  run train "${few[@]}" -n 4000 --runs runs "$@"
+  [[ $code -eq 0 && $(field weights_sha256) == "$expected" ]]
+  report "$what" $?
+}
+
+run train "${few[@]}" -n 4000 --runs runs
+expected=$(field weights_sha256)
+[[ $code -eq 0 && ${#expected} -eq 64 ]]
+report "three agents with policies of their own learn" $?
+learns_as_here "their policies in processes" placement.policy=process
+learns_as_here "everything in processes" placement.policy=process placement.trainer=process env.placement=process
+
+address=127.0.0.1:$(free_port)
+nodes=()
+for name in one two; do
+  "$troupe" node --join "$address" --name "$name" --slots 3 --metrics-port 0 >"$name.log" 2>&1 &
+  nodes+=($!)
+done
+trap 'kill "${nodes[@]}"; wait "${nodes[@]}"; rm -rf "$folder"' EXIT
+learns_as_here "their policies on two nodes" --listen "$address" --wait-for-nodes 2 'placement.policy=node:*'
+[[ $(grep -c 'a node has joined' err) -eq 2 ]] && grep -q 'policy_agent_0' one.log two.log
+report "both nodes were there, and policies ran on them" $?
+
+# Policies are killed under way; every step of every episode is trained on all the same.
+"$troupe" train "${few[@]}" -n 200000 --runs killed placement.policy=process >out 2>err &
+training=$!
+killed=0
+for _ in $(seq 100); do
+  kill -0 $training 2>/dev/null || break
+  for process in $(pgrep -P $training); do
+    [[ $((RANDOM % 3)) -eq 0 ]] && kill -KILL "$process" 2>/dev/null && killed=$((killed + 1))
+  done
+  [[ $killed -ge 6 ]] && break
+  sleep 0.3
+done
+wait $training
+code=$?
+[[ $code -eq 0 && $killed -ge 6 ]]
+report "a run whose policies are killed $killed times comes to its end" $?
+holds "and has trained on every step, with no rollout lost" "s['steps'] >= 200000 and s['rollouts_failed'] == 0"
+grep -q 'a replica is restarted service=policy_agent_' err
+report "the policies were started again" $?
+finish
