@@ -99,7 +99,7 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
                         .program = program_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs), in.seed_of_segment("environments"),
-      observers_of(in.metrics, c.env.id));
+      observers_of(in.metrics, c.env.id), std::optional<double>(), std::size_t{1});
   roles.n_steps = c.rollout.n_steps;
   roles.rows = std::make_shared<const agent_rows>(shape, spec.action_space);
   roles.shape = shape;
