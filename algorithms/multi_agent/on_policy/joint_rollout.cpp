@@ -16,7 +16,9 @@ void check_acting(const joint_rollout& r, const network_shape& shape) {
     const auto& when = r.acting[i];
     const auto choices = static_cast<std::size_t>(shape_of(shape.policies[i]).choice_count());
     const auto columns = static_cast<std::size_t>(of.environments);
-    fits = when.step.size() == static_cast<std::size_t>(of.steps) * columns &&
+    const auto members = std::ranges::count(shape.agents, static_cast<int>(i), &agent_view::policy);
+    fits = of.steps == r.steps && of.environments == r.environments * members &&
+           when.step.size() == static_cast<std::size_t>(of.steps) * columns &&
            when.final_step.size() == of.cuts.size() &&
            when.final_choice.size() == of.cuts.size() * choices &&
            when.bootstrap_choice.size() == columns * choices &&

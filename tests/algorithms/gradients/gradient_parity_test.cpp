@@ -9,7 +9,6 @@
 
 #include "actors/torch/torch.hpp"
 
-#include <cstdlib>
 #include <numeric>
 
 #include "actors/networks/actor_critic.hpp"
@@ -24,44 +23,12 @@
 #include "algorithms/off_policy/td3/learner.hpp"
 #include "algorithms/off_policy/td3/td3_autograd.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
+#include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
-
-constexpr double bound = 1e-5;
-
-int case_count() {
-  const char* text = std::getenv("TROUPE_GRADIENT_CASES");
-  return text ? std::atoi(text) : 120;
-}
-
-struct parity {
-  double worst = 0.0;
-  bool near_kink = false;
-};
-
-/// Calls `work(random)` for the wanted number of cases that come near no kink; each must be within
-/// the bound.
-template <class Work>
-void for_each_case(const Work& work) {
-  const int wanted = case_count();
-  double worst = 0.0;
-  int drawn = 0;
-  for (int done = 0; done < wanted; ++drawn) {
-    case_random random(static_cast<std::uint64_t>(drawn));
-    const parity p = work(random);
-    if (p.near_kink) continue;
-    ++done;
-    worst = std::max(worst, p.worst);
-    INFO("case of seed " << drawn);
-    if (!(p.worst < bound)) CHECK(p.worst < bound);
-  }
-  INFO(wanted << " cases of " << drawn << " drawn, worst relative distance " << worst);
-  CHECK(worst < bound);
-  CHECK(drawn < 2 * wanted + 10);
-}
 
 network_shape random_box(case_random& random) {
   return {.obs_size = random.between(1, 20), .continuous_size = random.between(1, 6)};
@@ -575,9 +542,10 @@ parity coma_case(case_random& random) {
   coma_batch batch;
   batch.rows.obs = normals(shape.obs_size);
   if (shape.mask_size > 0) draw_masks(random, shape, batch.rows.obs.select(0, 0));
-  batch.rows.action =
-      learner.model().act(batch.rows.obs.select(0, 0), random).action.view({1, rows});
-  batch.rows.log_prob = batch.rows.value = at::zeros({1, rows});
+  const auto acted = learner.model().act(batch.rows.obs.select(0, 0), random);
+  batch.rows.action = acted.action.view({1, rows});
+  batch.rows.log_prob = acted.log_prob.view({1, rows});
+  batch.rows.value = at::zeros({1, rows});
   batch.rows.final_value = at::zeros({1, rows});
   batch.rows.reward = normals(1).squeeze(2);
   batch.rows.terminated = at::zeros({1, rows}, at::kBool);

@@ -1,0 +1,117 @@
+#include "algorithms/multi_agent/on_policy/coma/config.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace troupe {
+
+coma_options::coma_options() {
+  lr = 5e-4;
+  gae_lambda = 0.8;
+  batch_size = 96;  // one step of 32 environments with three agents
+  n_epochs = 1;
+  ent_coef = 0.01;
+  max_grad_norm = 10.0;
+  optimizer = optimizer_kind::rmsprop;
+  baseline = false;  // the acting network's value has no loss
+}
+
+coma_config::coma_config() {
+  algo = "coma";
+  critic = central_input::state;
+  agents.shared_reward = 1;
+  set_multi_agent_defaults(*this);
+  env.n_envs = 32;
+}
+
+network_shape coma_config::shape_for(const env_spec& spec) const {
+  auto shape = multi_agent_on_policy_config::shape_for(spec);
+  for (const auto& agent : spec.agents) {
+    if (agent.action_space.get_if<spaces::discrete>()) continue;
+    throw std::invalid_argument(
+        fmt::format("{}: expected agents with one Discrete action, got {} for \"{}\" of {}", algo,
+                    to_string(agent.action_space), agent.name, spec.id));
+  }
+  return shape;
+}
+
+void describe(options_schema<coma_options>& s) {
+  describe_lr(s);
+  s.field("critic_lr", &coma_options::critic_lr)
+      .above(0)
+      .help("The step size of the critic's optimiser at the start; lr_schedule holds for it, too.");
+  describe_gamma(s);
+  s.field("td_lambda", &coma_options::gae_lambda)
+      .at_least(0)
+      .at_most(1)
+      .help("The lambda of the critic's TD(lambda) targets (Foerster et al. 2018, equation 2).");
+  s.field("target_interval", &coma_options::target_interval)
+      .also_known_as({"target_update_interval"})
+      .at_least(1)
+      .at_most(1'000'000'000)
+      .unit("critic steps")
+      .help("The critic is copied to its target network after so many of its steps.");
+  s.field("batch_size", &coma_options::batch_size)
+      .also_known_as({"minibatch_size"})
+      .at_least(1)
+      .at_most(1 << 28)
+      .unit("rows")
+      .help("The number of rows in a minibatch of the critic. The actor's is the whole batch.");
+  s.field("critic_epochs", &coma_options::n_epochs)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("The number of the critic's passes over each rollout, before the actor's step.");
+  s.field("ent_coef", &coma_options::ent_coef)
+      .also_known_as({"entropy_coef"})
+      .at_least(0)
+      .help("The weight of the entropy bonus in the actor's loss.");
+  s.field("max_grad_norm", &coma_options::max_grad_norm)
+      .at_least(0)
+      .help(
+          "The largest norm of the actor's gradient, and of the critic's; larger gradients are "
+          "scaled down to it. 0 means no clipping.");
+  describe_optimizer(s);
+  s.field("optimizer_eps", &coma_options::optimizer_eps)
+      .also_known_as({"optim_eps"})
+      .above(0)
+      .help("The optimiser's epsilon, which is added to the denominator of its step.");
+  s.field("importance_cap", &coma_options::importance_cap)
+      .above(0)
+      .help("The largest importance weight of stale data; larger weights are cut to it.");
+  describe_skips(s);
+}
+
+void describe(options_schema<coma_config>& s) {
+  describe_multi_agent_on_policy(s);
+  s.field("critic", &coma_config::critic)
+      .help(
+          "What the critic sees beside an agent's own observation and the actions of the others: "
+          "state is the environment's global state, observations are those of all agents.");
+  option_rule(
+      s, "critic", [](const coma_config&) { return "state or observations"; },
+      [](const coma_config& c) { return c.critic != central_input::none; });
+  option_rule(
+      s, "policy.device", [](const coma_config&) { return "cpu, where coma's critics are"; },
+      [](const coma_config& c) { return c.policy.device == "cpu"; });
+}
+
+std::vector<idle_rule> idle_rules_of(const coma_config& c) {
+  auto rules = idle_rules_of(static_cast<const multi_agent_on_policy_config&>(c));
+  rules.push_back({c.trainer.optimizer == optimizer_kind::adam,
+                   "trainer.optimizer is adam",
+                   {"trainer.rmsprop_alpha"}});
+  return rules;
+}
+
+network_options without_critic(network_options network) {
+  network.critic_hidden = std::vector<int>{};
+  return network;
+}
+
+network_options acting_network_of(const coma_config& config) {
+  return without_critic(config.network());
+}
+
+}  // namespace troupe

@@ -1,0 +1,330 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/multi_agent/on_policy/coma/learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "actors/checkpoint/state_codec.hpp"
+#include "actors/kernels/flush_denormals.hpp"
+#include "algorithms/losses/coma_loss.hpp"
+#include "algorithms/losses/gae.hpp"
+#include "algorithms/on_policy/learner.hpp"
+#include "algorithms/on_policy/targets.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr std::size_t block = 256;  // rows that go through the networks at once, without gradients
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+const network_shape& checked(const network_shape& shape) {
+  if (shape.discrete_actions > 0) return shape;
+  throw std::invalid_argument("coma: expected one Discrete action, got " + to_string(shape));
+}
+
+/// Returns the values [rows] of the actions taken by the target network.
+std::vector<float> target_values_of(central_critic& critic, const std::vector<float>& inputs,
+                                    const std::int64_t* choice) {
+  const auto rows = inputs.size() / at(critic.inputs());
+  const auto actions = at(critic.actions());
+  std::vector<float> q(rows * actions), taken(rows);
+  critic.target_values(inputs.data(), static_cast<int>(rows), q.data());
+  for (std::size_t i = 0; i < rows; ++i) taken[i] = q[i * actions + at(choice[i])];
+  return taken;
+}
+
+}  // namespace
+
+coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_options& options,
+                           std::uint64_t seed)
+    : options_(checked_options(options, "coma")),
+      random_(~seed),
+      model_(checked(shape), without_critic(options.network), seed),
+      critic_(inputs, shape.discrete_actions, options.network, random_),
+      actor_optimizer_(optimizer_of(options_, model_.trained_count())),
+      critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
+      minibatch_(shape),
+      gradient_(policy_gradient_loss("coma", options_)),
+      skips_("coma", options_.max_skipped_steps) {
+  detail::log_once(model_.backend());
+}
+
+void coma_learner::check_batch(const coma_batch& batch) const {
+  check(batch.rows, model_.shape(), false);
+  const auto T = batch.rows.steps(), C = batch.rows.environments();
+  const auto F = batch.rows.final_index.defined() ? batch.rows.final_index.size(0) : 0;
+  const auto expect = [&](const char* name, std::size_t got, std::int64_t expected) {
+    TORCH_CHECK(std::cmp_equal(got, expected), "coma batch: ", name, ": expected ", expected,
+                " numbers, got ", got);
+  };
+  expect("steps", batch.critic.steps.size(), T * C * critic_.inputs());
+  expect("finals", batch.critic.finals.size(), F * critic_.inputs());
+  expect("bootstrap", batch.critic.bootstrap.size(), C * critic_.inputs());
+  expect("final_choice", batch.critic.final_choice.size(), F);
+  expect("bootstrap_choice", batch.critic.bootstrap_choice.size(), C);
+  const auto expect_choices = [&](std::span<const std::int64_t> choices) {
+    for (const auto u : choices) {
+      TORCH_CHECK(u >= 0 && u < critic_.actions(), "coma batch: action ", u,
+                  " is no choice, expected 0 to ", critic_.actions() - 1);
+    }
+  };
+  expect_choices({batch.rows.action.data_ptr<std::int64_t>(), at(T * C)});
+  expect_choices(batch.critic.final_choice);
+  expect_choices(batch.critic.bootstrap_choice);
+}
+
+at::Tensor coma_learner::targets_of(const coma_batch& batch) {
+  check_batch(batch);
+  const auto& rows = batch.rows;
+  const auto T = rows.steps(), C = rows.environments();
+  const auto F = std::ssize(batch.critic.final_choice);
+  auto of_steps =
+      target_values_of(critic_, batch.critic.steps, rows.action.data_ptr<std::int64_t>());
+  auto of_finals = target_values_of(critic_, batch.critic.finals, batch.critic.final_choice.data());
+  auto of_bootstrap =
+      target_values_of(critic_, batch.critic.bootstrap, batch.critic.bootstrap_choice.data());
+  auto final_value = at::zeros({T, C}, at::kFloat);
+  if (F > 0) {
+    const auto places = rows.final_index.select(1, 0) * C + rows.final_index.select(1, 1);
+    final_value.view({-1}).index_put_({places}, at::from_blob(of_finals.data(), {F}, at::kFloat));
+  }
+  // y = advantage + Q, where the advantage is that of gae: both are the same mixture of n-step
+  // returns (Schulman et al. 2016, equation 16).
+  return gae({.reward = rows.reward,
+              .value = at::from_blob(of_steps.data(), {T, C}, at::kFloat),
+              .terminated = rows.terminated,
+              .truncated = rows.truncated,
+              .final_value = final_value,
+              .bootstrap_value = at::from_blob(of_bootstrap.data(), {C}, at::kFloat),
+              .valid = rows.valid},
+             {.gamma = options_.gamma, .lambda = options_.gae_lambda})
+      .returns;
+}
+
+/// The present critic's values [T, C] of the actions taken.
+at::Tensor coma_learner::values_of(const coma_batch& batch) {
+  const auto actions = at(critic_.actions());
+  auto taken = at::empty_like(batch.rows.reward);
+  const auto rows = at(taken.numel());
+  q_.resize(rows * actions);
+  critic_.values(batch.critic.steps.data(), static_cast<int>(rows), q_.data());
+  const auto* choice = batch.rows.action.data_ptr<std::int64_t>();
+  for (std::size_t i = 0; i < rows; ++i) {
+    taken.data_ptr<float>()[i] = q_[i * actions + at(choice[i])];
+  }
+  return taken;
+}
+
+at::Tensor coma_learner::advantages_of(const coma_batch& batch,
+                                       std::span<const detail::row_index> rows) {
+  check_batch(batch);
+  const auto width = at(critic_.inputs());
+  auto advantage = at::zeros_like(batch.rows.reward);
+  float* to = advantage.data_ptr<float>();
+  std::vector<float> of_block(block);
+  for (std::size_t from = 0; from < rows.size(); from += block) {
+    const auto some = rows.subspan(from, std::min(block, rows.size() - from));
+    inputs_.resize(some.size() * width);
+    q_.resize(some.size() * at(critic_.actions()));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      std::copy_n(batch.critic.steps.data() + some[i] * width, width, inputs_.data() + i * width);
+    }
+    critic_.values(inputs_.data(), static_cast<int>(some.size()), q_.data());
+    minibatch_.gather(batch.rows, some);
+    model_.evaluate_rows(minibatch_.obs(), minibatch_.rows(), minibatch_.actions());
+    counterfactual_advantages({.rows = minibatch_.rows(),
+                               .actions = critic_.actions(),
+                               .q = q_.data(),
+                               .probability = model_.probabilities(),
+                               .choice = minibatch_.actions().choice},
+                              of_block.data());
+    for (std::size_t i = 0; i < some.size(); ++i) to[some[i]] = of_block[i];
+  }
+  return advantage;
+}
+
+on_policy_report coma_learner::update(const coma_batch& batch, double progress_remaining,
+                                      std::optional<double> chosen_lr) {
+  const at::NoGradGuard no_grad;
+  const detail::flush_denormals flush;
+  auto returns = targets_of(batch);
+  detail::training_targets targets{.value = values_of(batch),
+                                   .advantage = at::zeros_like(batch.rows.reward),
+                                   .returns = std::move(returns),
+                                   .proximal_log_prob = {}};
+  const auto usable = detail::usable_rows(batch.rows, targets, model_.shape());
+  const auto rows = std::ssize(usable);
+  const auto lr_now = [&](double start) {
+    return annealed(start, options_.lr_schedule, progress_remaining);
+  };
+  on_policy_report report{.learning_rate = chosen_lr.value_or(lr_now(options_.lr)),
+                          .clip_range = std::numeric_limits<double>::infinity(),
+                          .trained_rows = rows,
+                          .dropped_rows = batch.rows.reward.numel() - rows};
+  if (rows > 0) {
+    report.explained_variance = detail::explained_variance(targets, usable, rank_group());
+    train_critic(batch, targets, usable, lr_now(options_.critic_lr), report);
+    targets.advantage = advantages_of(batch, usable);
+    if (batch.rows.proximal_correction) {
+      targets.proximal_log_prob =
+          detail::proximal_log_prob_of(batch.rows, model_, usable, minibatch_);
+    }
+    train_actor(batch, targets, usable, progress_remaining, report);
+  }
+  report.n_updates = ++n_updates_;
+  return report;
+}
+
+void coma_learner::train_critic(const coma_batch& batch, const detail::training_targets& targets,
+                                const std::vector<detail::row_index>& usable, double lr,
+                                on_policy_report& report) {
+  const auto width = at(critic_.inputs());
+  const auto* choice = batch.rows.action.data_ptr<std::int64_t>();
+  const auto* target = targets.returns.data_ptr<float>();
+  detail::row_order order(usable, rank_group());
+  double losses = 0.0;
+  std::int64_t minibatches = 0;
+  for (int epoch = 0; epoch < options_.n_epochs; ++epoch) {
+    order.shuffle(random_);
+    const auto batch_size = at(options_.batch_size);
+    for (std::size_t from = 0; from < order.size(); from += batch_size) {
+      const auto some = order.own(from, std::min(batch_size, order.size() - from));
+      inputs_.resize(some.size() * width);
+      choice_.resize(some.size());
+      target_.resize(some.size());
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        std::copy_n(batch.critic.steps.data() + some[i] * width, width, inputs_.data() + i * width);
+        choice_[i] = choice[some[i]];
+        target_[i] = target[some[i]];
+      }
+      const double loss = critic_.differentiate(inputs_.data(), static_cast<int>(some.size()),
+                                                choice_.data(), target_.data());
+      if (!std::isfinite(static_cast<float>(loss))) {
+        skip("critic's loss", loss, report);
+        continue;
+      }
+      const double norm = critic_optimizer_.step(critic_.parameters(), critic_.gradient(), lr);
+      if (!std::isfinite(norm)) {
+        skip("critic's gradient norm", norm, report);
+        continue;
+      }
+      skips_.taken();
+      ++report.optimizer_steps;
+      losses += loss;
+      ++minibatches;
+      if (++critic_steps_ % options_.target_interval == 0) critic_.renew_target();
+    }
+  }
+  if (minibatches > 0) report.loss.value_loss = losses / static_cast<double>(minibatches);
+}
+
+void coma_learner::train_actor(const coma_batch& batch, const detail::training_targets& targets,
+                               const std::vector<detail::row_index>& usable,
+                               double progress_remaining, on_policy_report& report) {
+  minibatch_.gather(batch.rows, targets, usable);
+  auto metrics = gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining);
+  metrics.value_loss = report.loss.value_loss;
+  report.loss = metrics;
+  if (!std::isfinite(static_cast<float>(metrics.loss))) {
+    skip("actor's loss", metrics.loss, report);
+    return;
+  }
+  gradient_.differentiate(model_, minibatch_);
+  const auto count = at(model_.trained_count());
+  report.grad_norm =
+      actor_optimizer_.step({model_.parameters().data_ptr<float>(), count},
+                            {model_.gradient().data_ptr<float>(), count}, report.learning_rate);
+  if (!std::isfinite(report.grad_norm)) {
+    skip("actor's gradient norm", report.grad_norm, report);
+    return;
+  }
+  skips_.taken();
+  ++report.optimizer_steps;
+}
+
+void coma_learner::skip(const char* what, double value, on_policy_report& report) {
+  ++report.skipped_steps;
+  skips_.skipped(what, value);
+}
+
+coma_learner_state coma_learner::state() const {
+  const auto critic = critic_.parameters();
+  const auto target = critic_.target();
+  return {.critic = {critic.begin(), critic.end()},
+          .target = {target.begin(), target.end()},
+          .actor_optimizer = actor_optimizer_.state(),
+          .critic_optimizer = critic_optimizer_.state(),
+          .random = random_.state(),
+          .n_updates = n_updates_,
+          .critic_steps = critic_steps_,
+          .skipped_in_a_row = skips_.in_a_row()};
+}
+
+void coma_learner::set_state(const coma_learner_state& state) {
+  const auto count = critic_.parameters().size();
+  if (state.critic.size() != count || state.target.size() != count) {
+    throw std::invalid_argument(
+        "coma: expected a critic of " + std::to_string(count) + " numbers and its target, got " +
+        std::to_string(state.critic.size()) + " and " + std::to_string(state.target.size()));
+  }
+  actor_optimizer_.set_state(state.actor_optimizer);
+  critic_optimizer_.set_state(state.critic_optimizer);
+  std::ranges::copy(state.critic, critic_.parameters().begin());
+  std::ranges::copy(state.target, critic_.target().begin());
+  random_.set_state(state.random);
+  n_updates_ = state.n_updates;
+  critic_steps_ = state.critic_steps;
+  skips_.set_in_a_row(state.skipped_in_a_row);
+}
+
+namespace {
+
+/// COMA's learner of one policy.
+class coma_of_policy final : public policy_learner {
+ public:
+  coma_of_policy(std::shared_ptr<const critic_inputs> inputs, coma_learner learner)
+      : inputs_(std::move(inputs)), learner_(std::move(learner)) {}
+
+  on_policy_report update(const joint_batch& b, std::size_t index) override {
+    const coma_batch batch{batch_of_policy(b, index, learner_.model().shape()),
+                           inputs_->rows_of(b.rollouts, index)};
+    return learner_.update(batch, b.progress_remaining, b.chosen_lr);
+  }
+  actor_critic& model() override { return learner_.model(); }
+  std::string save() const override { return state_bytes(learner_.state()); }
+  void restore(const std::string& bytes) override {
+    try {
+      learner_.set_state(state_of<coma_learner_state>(bytes));
+    } catch (const std::invalid_argument& e) {
+      throw state_error(std::string("saved learner: ") + e.what());
+    }
+  }
+
+ private:
+  std::shared_ptr<const critic_inputs> inputs_;
+  coma_learner learner_;
+};
+
+}  // namespace
+
+joint_learner make_learner(const network_shape& shape, const coma_config& config) {
+  auto options = config.trainer;
+  options.network = config.network();
+  const auto inputs = std::make_shared<const critic_inputs>(shape);
+  std::vector<std::unique_ptr<policy_learner>> learners;
+  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+    learners.push_back(std::make_unique<coma_of_policy>(
+        inputs, coma_learner(shape_of(shape.policies[i]), inputs->width(i), options,
+                             seed_of_policy(config.seed, i))));
+  }
+  return joint_learner(
+      std::make_unique<separate_learners>(shape, std::move(learners), config.trained(shape)));
+}
+
+}  // namespace troupe
