@@ -15,18 +15,19 @@ std::vector<std::uint8_t> multi_agent_on_policy_config::trained(const network_sh
 }
 
 agent_ppo_options::agent_ppo_options() {
-  lr = 7e-4;
+  lr = 1e-3;
   n_epochs = 10;
-  batch_size = 2400;
+  batch_size = 600;
+  gamma = 0.95;
   normalize_value = true;
-  ent_coef = 0.01;
+  ent_coef = 0.003;
   vf_coef = 1.0;
   max_grad_norm = 10.0;
 }
 
 void set_multi_agent_defaults(multi_agent_on_policy_config& c) {
   c.env.id = "simple_spread_v3";
-  c.env.n_envs = 128;
+  c.env.n_envs = 64;
   c.rollout.n_steps = 25;
 }
 
