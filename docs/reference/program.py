@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-ON_POLICY = ["ppo", "a2c", "reinforce"]
+ON_POLICY = ["ppo", "a2c", "reinforce", "ippo", "mappo"]
 OFF_POLICY = ["dqn", "sac", "td3", "ddpg"]
 LIMIT_S = 400  # of one question; a machine may be busy
 
@@ -22,8 +22,10 @@ _COLLECTIONS = ["-n", "300", "collection.learning_starts=100", "log.episodes=1",
 _ANSWERS = ["-n", "2", "evaluation.final_problems=1", "evaluation.problems=1", "rollout.prompts=2", "rollout.group=2",
             "warm_start.batches=1", "warm_start.batch_size=8"]
 _TASKS = ["env.tasks=" + json.dumps([{"id": "CartPole-v1", "target": 100}, {"id": "MountainCar-v0", "floor": -200, "target": -110}])]
+_AGENTS = ["-n", "1600", "rollout.n_steps=25", "env.n_envs=16", "trainer.batch_size=64", "log.every_updates=1", *_SMALL]
 # For each algorithm its short run.
-RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY}, "grpo": _ANSWERS,
+RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY},
+        **{algo: _AGENTS for algo in ("ippo", "mappo", "coma")}, "grpo": _ANSWERS,
         "sft": ["-n", "2", "task.data=examples.jsonl"]}
 # Runs that write columns which the algorithm's short run doesn't: what is special in them, as docs/metrics.md calls it.
 SPECIAL_RUNS = {

@@ -51,7 +51,8 @@ GAME_STEPS = 20_000
 SPEAKER = ["trainer.gamma=0.9", "trainer.ent_coef=0.01"]
 SILENT = 'env.options={"silent":true}'
 SPEAKER_STEPS = 2_000_000
-TAG_STEPS = 500_000
+TAG = ["env.n_envs=128", "trainer.batch_size=2400", "trainer.lr=7e-4", "trainer.gamma=0.99", "trainer.ent_coef=0.01"]
+TAG_STEPS = 1_000_000
 
 
 class Missing(Exception):
@@ -201,7 +202,7 @@ def judge_tag(runs):
         found = {chaser: runs.scripted("tag", env, {"agent": runner, "adversary": chaser}, score) / catch
                  for chaser in ("random", "simple_tag.chaser")}
         rule = f"agents.scripted={json.dumps({'agent': runner})}"
-        means = [runs.train("tag", "mappo", env, TAG_STEPS, seed, rule, score)["eval_mean"] / catch for seed in SEEDS]
+        means = [runs.train("tag", "mappo", env, TAG_STEPS, seed, rule, score, *TAG)["eval_mean"] / catch for seed in SEEDS]
         result[runner] = {**found, "trained": means, "trained_median": statistics.median(means)}
     least = 3 * result["simple_tag.runner"]["random"]
     got = result["simple_tag.runner"]["trained_median"]

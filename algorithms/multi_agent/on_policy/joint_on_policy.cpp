@@ -145,10 +145,10 @@ task<> joint_on_policy::record(const joint_report& learned) {
     row.values["train/approx_kl"] = kl;
     row.values["train/clip_fraction"] = clipped;
     row.values["train/clip_range"] = mean([](const report& r) { return r.clip_range; });
-  } else {
-    row.values["train/importance_weight"] =
-        mean([](const report& r) { return r.loss.importance_weight; });
   }
+  row.values["train/importance_weight"] =
+      mean([](const report& r) { return r.loss.importance_weight; });
+  if (shape.is_continuous()) row.values["train/std"] = mean([](const report& r) { return r.std; });
   for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
     if (agent_returns_[i].empty()) continue;
     row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();

@@ -2,6 +2,7 @@
 
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "algorithms/run/open_run.hpp"
@@ -123,6 +124,29 @@ TEST_CASE("mappo: a frozen policy keeps its weights, the others learn") {
   const auto half = one.size(0) / 2;
   CHECK(one.narrow(0, 0, half).equal(more.narrow(0, 0, half)));
   CHECK_FALSE(one.narrow(0, half, half).equal(more.narrow(0, half, half)));
+}
+
+TEST_CASE("ippo: a scripted policy plays by its rules, in rollouts and in evaluations") {
+  struct still final : scripted_policy {
+    void act(const agent_sight& seen, action_random&, std::span<std::int64_t> choices,
+             std::span<float>) override {
+      CHECK(seen.obs.size() == 2);
+      choices[0] = 1;
+    }
+  };
+  register_scripted_policy(
+      "meeting.still", [](const scripted_policy_request&) { return std::make_unique<still>(); });
+  stage on;
+  auto config = short_run<ippo_config>(training_mode::sync);
+  config.agents.scripted = {R"({"walker": "meeting.still"})"};
+  testing::meeting::moves = 0;
+  const auto made = on.run(config, "still");
+  CHECK(made.summary.value().steps == config.total_steps);
+  CHECK(testing::meeting::moves == 0);
+  const auto model = load_model(run_directory::open(made.run_directory).last_model());
+  CHECK(model.shape.policies[0].script == "meeting.still");
+  config.agents.scripted = {R"({"walker": "meeting.stil"})"};
+  CHECK(message_of(config).starts_with("scripted policy \"meeting.stil\": expected one of "));
 }
 
 TEST_CASE("mappo: the actor does not see what is for the critic alone") {

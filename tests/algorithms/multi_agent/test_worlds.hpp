@@ -29,6 +29,7 @@ class meeting final : public multi_agent_environment {
   }
   void act(joint_action actions, joint_observation obs, std::span<agent_step> results) override {
     for (std::size_t i = 0; i < 2; ++i) {
+      moves += actions[i].discrete() != 1;
       at_[i] = std::clamp<std::int64_t>(at_[i] + actions[i].discrete() - 1, 0, 4);
     }
     for (auto& one : results) one.reward = at_[0] == at_[1] ? 1 : 0;
@@ -45,6 +46,8 @@ class meeting final : public multi_agent_environment {
     from.get("second", at_[1]);
     random_.restore(from);
   }
+
+  static inline std::int64_t moves = 0;  ///< How often an agent did not stay.
 
  private:
   void show(joint_observation obs) const {
