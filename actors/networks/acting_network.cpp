@@ -14,6 +14,14 @@
 namespace troupe {
 
 action_scale::action_scale(const space& actions) {
+  if (const auto* several = actions.get_if<spaces::tuple>()) {
+    for (const auto& part : several->parts) add(part);
+  } else {
+    add(actions);
+  }
+}
+
+void action_scale::add(const space& actions) {
   const auto* box = actions.get_if<spaces::box>();
   const auto finite = [](const std::vector<float>& bounds) {
     return std::ranges::all_of(bounds, [](float x) { return std::isfinite(x); });
@@ -22,14 +30,24 @@ action_scale::action_scale(const space& actions) {
     throw std::invalid_argument("expected actions of a Box with finite bounds, got " +
                                 to_string(actions));
   }
-  low_ = box->low;
-  high_ = box->high;
+  low_.insert(low_.end(), box->low.begin(), box->low.end());
+  high_.insert(high_.end(), box->high.begin(), box->high.end());
 }
 
 void action_scale::stretch(float* actions, std::size_t rows) const {
   for (std::size_t row = 0; row < rows; ++row, actions += low_.size()) {
     for (std::size_t i = 0; i < low_.size(); ++i) {
       actions[i] = low_[i] + 0.5f * (actions[i] + 1.0f) * (high_[i] - low_[i]);
+    }
+  }
+}
+
+void action_scale::shrink(float* actions, std::size_t rows) const {
+  for (std::size_t row = 0; row < rows; ++row, actions += low_.size()) {
+    for (std::size_t i = 0; i < low_.size(); ++i) {
+      const float range = high_[i] - low_[i];
+      const float share = range > 0.0f ? (actions[i] - low_[i]) / range : 0.5f;
+      actions[i] = std::clamp(2.0f * share - 1.0f, -1.0f, 1.0f);
     }
   }
 }

@@ -17,18 +17,23 @@
 
 namespace troupe {
 
-/// The bounds [A] of a box. Actions in [-1, 1] are scaled to them.
+/// The bounds [A] of a box, or those of a Tuple of boxes one after another. Actions in [-1, 1] are
+/// scaled to them.
 class action_scale {
  public:
   action_scale() = default;
-  /// Throws std::invalid_argument unless `actions` is a box with finite bounds.
+  /// Throws std::invalid_argument unless `actions` is a box with finite bounds, or a Tuple of them.
   explicit action_scale(const space& actions);
 
   bool empty() const { return low_.empty(); }
   /// Replaces each of `rows` actions [A] by low + (action + 1) / 2 * (high - low).
   void stretch(float* actions, std::size_t rows) const;
+  /// Does the opposite, and clips the results to [-1, 1]. A number whose bounds are equal is 0.
+  void shrink(float* actions, std::size_t rows) const;
 
  private:
+  void add(const space& actions);
+
   std::vector<float> low_, high_;
 };
 

@@ -23,8 +23,11 @@ transition_widths widths_of(const network_shape& shape) {
 
 namespace {
 
-action_scale scale_of(const env_spec& spec) {
-  return spec.action_space.get_if<spaces::box>() ? action_scale(spec.action_space) : action_scale();
+/// The scale of actions that are only floats.
+action_scale scale_of(const env_spec& spec, const network_shape& shape) {
+  const bool floats = shape.policies.empty() ? spec.action_space.get_if<spaces::box>() != nullptr
+                                             : shape.choice_count() == 0;
+  return floats ? action_scale(spec.action_space) : action_scale();
 }
 
 /// Throws std::invalid_argument for several agents that a collector can't have.
@@ -33,12 +36,34 @@ void require_agents(const collector_options& options) {
     throw std::invalid_argument(
         fmt::format("collector: n_step: expected 1 with several agents, got {}", options.n_step));
   }
+  const bool floats = options.shape.is_continuous();
   for (const auto& policy : options.shape.policies) {
-    if (policy.discrete_actions > 0 && shape_of(policy).action_size() == 1) continue;
+    const auto own = shape_of(policy);
+    if (floats ? own.is_continuous() && own.choice_count() == 0
+               : own.discrete_actions > 0 && own.action_size() == 1) {
+      continue;
+    }
     throw std::invalid_argument(
-        fmt::format("collector: policy \"{}\": expected agents with one choice, got {}",
-                    policy.name, to_string(shape_of(policy))));
+        fmt::format("collector: policy \"{}\": expected agents with one choice, or continuous "
+                    "actions of all agents, got {}",
+                    policy.name, to_string(own)));
   }
+  if (floats && options.agents.own_steps) {
+    throw std::invalid_argument("collector: own_steps: expected false with continuous actions");
+  }
+}
+
+/// Returns which floats of the environment's action explore, [A], those of policies that do.
+std::vector<std::uint8_t> exploring_floats(const network_shape& shape,
+                                           const std::vector<std::uint8_t>& explores) {
+  std::vector<std::uint8_t> floats(static_cast<std::size_t>(shape.continuous_size));
+  for (const auto& agent : shape.agents) {
+    const auto index = static_cast<std::size_t>(agent.policy);
+    const auto& policy = shape.policies[index];
+    const bool does = policy.script.empty() && (explores.empty() || explores[index] != 0);
+    std::fill_n(floats.begin() + agent.floats_begin, policy.continuous_size, does);
+  }
+  return floats;
 }
 
 }  // namespace
@@ -49,7 +74,7 @@ collector::collector(const replica_info& info, collector_options options,
       store_(std::move(store)),
       environments_(info, options_.environments, options_.environment_seed, options_.observers,
                     options_.discount_rewards ? std::optional(options_.gamma) : std::nullopt),
-      scale_(scale_of(environments_.spec())),
+      scale_(scale_of(environments_.spec(), options_.shape)),
       choices_(environments_.spec().action_space),
       count_(environments_.size()),
       noise_(options_.explore.noise, count_,
@@ -85,6 +110,7 @@ void collector::serve_agents() {
   policies_.emplace(options_.shape, options_.network, environments_.spec().action_space, any_seed,
                     script);
   explore_.policies = agents.explores;
+  float_explores_ = exploring_floats(options_.shape, agents.explores);
   results_ = agent_results(options_.shape, agents.reward_shares);
   const auto varies = [](const agent_view& agent) { return agent.active >= 0; };
   if (agents.own_steps && std::ranges::any_of(options_.shape.agents, varies)) {
@@ -110,6 +136,7 @@ void collector::update(weights fresh) {
 void collector::choose(std::span<const float> obs, std::int64_t step) {
   const auto& explore = options_.explore;
   bool at_random = step < explore.learning_starts;
+  if (policies_ && !taken_.empty()) return choose_floats(obs, at_random);
   if (policies_) {
     explore_.share = at_random ? 1.0 : explore.epsilon.at(step, explore.total_steps);
     policies_->choose(obs.data(), static_cast<int>(count_), random_, explore_, choice_.data());
@@ -128,6 +155,22 @@ void collector::choose(std::span<const float> obs, std::int64_t step) {
   for (auto& a : taken_) a = static_cast<float>(2 * random_.uniform() - 1);
 }
 
+/// Chooses the continuous actions of several agents, with noise or at random for those that
+/// explore.
+void collector::choose_floats(std::span<const float> obs, bool at_random) {
+  policies_->act(obs.data(), static_cast<int>(count_), random_, true, {nullptr, taken_.data()});
+  scale_.shrink(taken_.data(), count_);
+  best_ = taken_;
+  if (at_random) {
+    for (auto& a : taken_) a = static_cast<float>(2 * random_.uniform() - 1);
+  }
+  noise_.add(taken_, random_);
+  const auto width = float_explores_.size();
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    if (!float_explores_[i % width]) taken_[i] = best_[i];
+  }
+}
+
 void collector::draw_noise(std::int64_t t) {
   const int every = options_.network.sde_sample_freq;
   if (network_ && (t == 0 || (every > 0 && t % every == 0))) {
@@ -137,7 +180,7 @@ void collector::draw_noise(std::int64_t t) {
 
 env_actions collector::act(std::span<const float> obs, std::int64_t step) {
   choose(obs, step);
-  noise_.add(taken_, random_);
+  if (!policies_) noise_.add(taken_, random_);
   env_actions actions{choice_, taken_};
   choices_.to_environment(actions.discrete);
   if (!taken_.empty()) scale_.stretch(actions.continuous.data(), count_);
@@ -222,6 +265,7 @@ void collector::append_agents(transition_rows& to, std::size_t i, const float* b
   results_.take(after, i, next);
   if (agent_steps_.empty()) {
     put(to.obs, std::span(before, widths.obs));
+    put(to.action, std::span(taken_).subspan(i * widths.action, widths.action));
     put(to.choice, choices);
     to.reward.push_back(static_cast<float>(after.reward[i]));
     put(to.next_obs, results_.next());

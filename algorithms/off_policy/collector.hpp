@@ -1,5 +1,5 @@
 #pragma once
-// The role that collects transitions for DQN, SAC, TD3 and DDPG, and for IQL, VDN and QMIX.
+// The role that collects transitions for DQN, SAC, TD3 and DDPG, and for IQL, VDN, QMIX and MADDPG.
 
 #include <cstdint>
 #include <optional>
@@ -54,7 +54,7 @@ transition_widths widths_of(const network_shape& shape);
 class collector {
  public:
   /// Throws std::invalid_argument if the network does not fit the environments, and for several
-  /// agents with n_step > 1 or with other actions than one choice each.
+  /// agents with n_step > 1 or with other actions than one choice each or floats alone.
   collector(const replica_info& info, collector_options options, service<weight_store> store);
 
   /// Takes the newest weights before the replica serves, also after a restart.
@@ -110,6 +110,7 @@ class collector {
   /// transition keeps them, they are in taken_ or choice_.
   env_actions act(std::span<const float> obs, std::int64_t step);
   void choose(std::span<const float> obs, std::int64_t step);
+  void choose_floats(std::span<const float> obs, bool at_random);
   /// Draws the noise of state-dependent exploration, if it is due before step t of a collection.
   void draw_noise(std::int64_t t);
   void append(transition_rows& to, std::span<const float> before, const env_step& after);
@@ -134,11 +135,13 @@ class collector {
   action_random random_;
   std::int64_t version_ = -1;
 
-  std::vector<std::int64_t> choice_;  // [B, P] if actions are discrete, else empty
-  std::vector<float> taken_;          // [B, A] if actions are continuous, else empty
-  std::vector<sum_of_steps> sums_;    // [B] if n_step > 1, else empty
-  std::vector<episode_step> at_;      // [B]
-  random_choices explore_;            // of several agents
+  std::vector<std::int64_t> choice_;          // [B, P] if actions are discrete, else empty
+  std::vector<float> taken_;                  // [B, A] if actions are continuous, else empty
+  std::vector<sum_of_steps> sums_;            // [B] if n_step > 1, else empty
+  std::vector<episode_step> at_;              // [B]
+  random_choices explore_;                    // of several agents
+  std::vector<std::uint8_t> float_explores_;  // [A] of several agents
+  std::vector<float> best_;                   // [B, A] of several agents
   agent_results results_;
   std::vector<agent_steps> agent_steps_;  // [B] with own_steps, else empty
 };

@@ -1,6 +1,7 @@
 #include "algorithms/program/built_in_algorithms.hpp"
 
 #include "algorithms/multi_agent/off_policy/iql/iql.hpp"
+#include "algorithms/multi_agent/off_policy/maddpg/maddpg.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/qmix.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/vdn.hpp"
 #include "algorithms/multi_agent/on_policy/coma/coma.hpp"
@@ -34,6 +35,10 @@ std::vector<named_algorithm> built_in_algorithms() {
       algorithm_of<iql_config>("iql", "independent Q-learning for several agents, sync and async"),
       algorithm_of<vdn_config>("vdn", "value decomposition networks, a team of agents"),
       algorithm_of<qmix_config>("qmix", "monotonic mixing of values, a team of agents"),
+      algorithm_of<maddpg_config>("maddpg",
+                                  "DDPG for several agents with central critics, continuous "
+                                  "actions, sync and async"),
+      algorithm_of<matd3_config>("matd3", "twin delayed DDPG for several agents, as maddpg"),
   };
 }
 

@@ -33,6 +33,25 @@ struct ddpg_config : td3_config {
   ddpg_config();
 };
 
+/// Describes the fields of td3_options for an Options derived from it.
+template <class Options>
+void describe_td3_options(options_schema<Options>& s) {
+  describe_training(s);
+  s.field("policy_delay", &td3_options::policy_delay)
+      .at_least(1)
+      .help("The number of gradient steps of the critics for each one of the actor.");
+  s.field("target_policy_noise", &td3_options::target_policy_noise)
+      .at_least(0)
+      .help("The standard deviation of the noise on target actions, which are within -1..1.");
+  s.field("target_noise_clip", &td3_options::target_noise_clip)
+      .at_least(0)
+      .help("The noise on target actions is clipped to +- this.");
+  s.field("n_critics", &td3_options::n_critics)
+      .at_least(1)
+      .at_most(64)
+      .help("The number of critics; the smallest of their values is used.");
+}
+
 /// Describes the fields of td3_config for a Config derived from it.
 template <class Config>
 void describe_td3(options_schema<Config>& s) {

@@ -1,0 +1,81 @@
+#include "algorithms/multi_agent/off_policy/config.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace troupe {
+
+joint_q_options::joint_q_options() {
+  lr = 5e-4;
+  batch_size = 256;
+  target_update_interval = 200;
+  tau = 0.05;
+  double_q = true;
+}
+
+joint_q_config::joint_q_config() {
+  env.id = "simple_spread_v3";
+  env.n_envs = 8;
+  collection.learning_starts = 1000;
+  policy.hidden = {64, 64};
+}
+
+network_shape joint_q_config::shape_for(const env_spec& spec) const {
+  if (spec.agents.empty()) {
+    throw std::invalid_argument(fmt::format(
+        "{}: expected an environment with several agents, got {}, which has one; dqn learns on it",
+        algo, spec.id));
+  }
+  for (const auto& agent : spec.agents) {
+    if (agent.action_space.get_if<spaces::discrete>()) continue;
+    throw std::invalid_argument(fmt::format(
+        "{}: expected agents with actions of Discrete, got {}, whose agent \"{}\" has {}; ippo and "
+        "mappo take any",
+        algo, spec.id, agent.name, to_string(agent.action_space)));
+  }
+  return shape_of_agents(agents, spec, central_input::none, env.options.text);
+}
+
+std::vector<double> reward_shares_of(const agents_section& section, const network_shape& shape) {
+  if (section.shared_reward == 0) return {};
+  const auto count = shape.agents.size();
+  std::vector<double> shares(count * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto in_team = [&](const agent_view& other) {
+      return section.team == reward_team::all || other.policy == shape.agents[i].policy;
+    };
+    const auto members = static_cast<double>(std::ranges::count_if(shape.agents, in_team));
+    for (std::size_t k = 0; k < count; ++k) {
+      if (in_team(shape.agents[k])) shares[i * count + k] = section.shared_reward / members;
+    }
+    shares[i * count + i] += 1 - section.shared_reward;
+  }
+  return shares;
+}
+
+bool has_scripts(const agents_section& section) {
+  return !nlohmann::json::parse(section.scripted.text).empty();
+}
+
+void describe(options_schema<joint_q_options>& s) { describe_action_values(s); }
+
+std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
+  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
+  rules.push_back({!nlohmann::json::parse(c.agents.policies.text).empty(),
+                   "agents.policies is set",
+                   {"agents.share"}});
+  rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
+  return rules;
+}
+
+std::vector<idle_rule> idle_rules_of_team(const joint_q_config& c) {
+  auto rules = idle_rules_of(c);
+  rules.push_back({true,
+                   c.algo + " trains all agents on the mean of their rewards",
+                   {"agents.shared_reward", "agents.team"}});
+  return rules;
+}
+
+}  // namespace troupe

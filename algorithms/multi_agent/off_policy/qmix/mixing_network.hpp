@@ -1,0 +1,57 @@
+#pragma once
+// The mixing network of QMIX.
+
+#include "actors/environments/agent_layout.hpp"
+#include "actors/kernels/float_block.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/networks/network.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/config.hpp"
+#include "algorithms/multi_agent/off_policy/value_mixer.hpp"
+
+namespace troupe {
+
+/// Returns where the mixer's input lies in an observation of an environment with several agents.
+/// Throws std::invalid_argument for a shape without agents.
+agent_layout::range input_of_mixer(const network_shape& shape, mixer_input input);
+
+/// The monotonic mixing of Rashid et al. 2018, https://arxiv.org/abs/1803.11485, section 4 and
+/// figure 2:
+///
+///   Q_tot = w2 . elu(w1 q + b1) + v
+///
+/// Hypernetworks make w1 [E, N] and w2 [E], whose absolute values are taken, b1 [E], and v, of the
+/// input s [S]: those of w1 and w2 have hyper_hidden layers with ReLU, that of b1 is linear, and
+/// that of v has one hidden layer [E] with ReLU. N is the number of agents, E is embed_dim.
+class mixing_network final : public value_mixer {
+ public:
+  /// Throws std::invalid_argument if the environment does not show the input.
+  mixing_network(const network_shape& shape, const mixer_section& options);
+
+  tensor_layout layout() const override;
+  void initialise(action_random& random, float* parameters) const override;
+  void mix(const float* parameters, const float* obs, const float* q, int rows,
+           float* total) override;
+  void backward(const float* parameters, const float* obs, const float* q, int rows,
+                const float* d_total, float* d_q, float* gradient) override;
+  at::Tensor mix(const at::Tensor& parameters, const at::Tensor& obs,
+                 const at::Tensor& q) const override;
+
+ private:
+  /// A hypernetwork and its part of the parameters.
+  struct hyper {
+    const char* name;
+    detail::mlp net;
+    std::size_t first = 0;
+    detail::mlp_buffers buffers = {};
+    const float* output = nullptr;      ///< That of the last pass.
+    detail::float_block d_output = {};  ///< The loss's derivative by it.
+  };
+
+  int obs_size_, agents_, embed_;
+  agent_layout::range input_;
+  hyper hypers_[4];                     // w1, b1, w2, v
+  detail::float_block state_, hidden_;  // [B, S], and elu(w1 q + b1) [B, E]
+  detail::float_block d_hidden_;        // [B, E]
+};
+
+}  // namespace troupe

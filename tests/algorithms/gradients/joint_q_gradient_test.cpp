@@ -1,0 +1,182 @@
+// The gradients of IQL, VDN and QMIX worked out by hand against libtorch's autograd in double
+// precision, over random agents, policies, masks, ended agents, batches and settings; see
+// gradient_parity_test.cpp.
+
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/mlp_autograd.hpp"
+#include "algorithms/multi_agent/off_policy/iql/learner.hpp"
+#include "algorithms/multi_agent/off_policy/joint_q_autograd.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
+#include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
+#include "tests/algorithms/gradients/for_each_case.hpp"
+#include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// The inputs and allowed choices of a policy's agents in rows of observations.
+struct sights {
+  at::Tensor inputs;   ///< double [B N, inputs]
+  at::Tensor allowed;  ///< bool [B N, choices]
+};
+
+sights sights_of(const joint_q_networks& networks, std::size_t policy,
+                 const std::vector<float>& obs, int rows) {
+  const auto& own = networks.rows().shape_of_policy(policy);
+  const auto count = static_cast<std::int64_t>(networks.rows().agents_of(policy).size()) * rows;
+  std::vector<float> all(static_cast<std::size_t>(count * own.obs_size));
+  networks.rows().gather(policy, obs, all);
+  const auto whole = detail::tensor_of(all, {count, own.obs_size}, at::kDouble);
+  auto allowed = at::ones({count, own.discrete_actions}, at::kBool);
+  if (own.mask_size > 0) {
+    allowed = whole.narrow(1, own.actor_inputs(), own.mask_size) > 0;
+    allowed = allowed | (allowed.sum(1, true) == 0);
+  }
+  return {whole.narrow(1, 0, own.actor_inputs()), allowed};
+}
+
+/// Sees the hidden units of the policies' networks, and with double Q-learning how near the two
+/// best of the next choices are.
+void watch_policies(kink_watch& watch, const joint_q_learner& learner, const at::Tensor& online,
+                    const transition_batch& batch) {
+  const auto& networks = learner.networks();
+  for (std::size_t i = 0; i < networks.policies(); ++i) {
+    const auto& net = networks[i].stack.top();
+    const auto own = online.narrow(0, static_cast<std::int64_t>(networks[i].first),
+                                   static_cast<std::int64_t>(net.parameter_count()));
+    watch.see(net, own, sights_of(networks, i, batch.obs, batch.rows).inputs);
+    if (!learner.options().double_q) continue;
+    const auto next = sights_of(networks, i, batch.next_obs, batch.rows);
+    const auto values = detail::forward(net, own, next.inputs).masked_fill(~next.allowed, -1e9);
+    const auto sorted = std::get<0>(values.sort(1, true));
+    watch.see(sorted.select(1, 0) - sorted.select(1, 1));
+  }
+}
+
+/// Sees where a weight of the mixer changes its sign, and the hidden units of the networks that
+/// make the weights.
+void watch_mixer(kink_watch& watch, const qmix_learner& learner, const mixer_section& with,
+                 const at::Tensor& online, const transition_batch& batch) {
+  const auto& shape = learner.networks().shape();
+  const auto input = input_of_mixer(shape, with.input);
+  const auto state =
+      detail::tensor_of(batch.obs, {batch.rows, shape.obs_size}, at::kDouble)
+          .narrow(1, static_cast<std::int64_t>(input.begin), static_cast<std::int64_t>(input.size));
+  const int size = static_cast<int>(input.size);
+  const int agents = static_cast<int>(shape.agents.size());
+  const detail::mlp nets[] = {{size, with.hyper_hidden, agents * with.embed_dim, activation::relu},
+                              {size, {}, with.embed_dim, activation::relu},
+                              {size, with.hyper_hidden, with.embed_dim, activation::relu},
+                              {size, {with.embed_dim}, 1, activation::relu}};
+  auto first = static_cast<std::int64_t>(learner.networks().parameter_count());
+  for (int i = 0; i < 4; ++i) {
+    const auto count = static_cast<std::int64_t>(nets[i].parameter_count());
+    const auto own = online.narrow(0, first, count);
+    watch.see(nets[i], own, state);
+    if (i == 0 || i == 2) watch.see(detail::forward(nets[i], own, state));
+    first += count;
+  }
+}
+
+template <class Learner, class... More>
+Learner learner_of(case_random& random, const network_shape& shape, bool double_q,
+                   const More&... more) {
+  joint_q_options options;
+  options.backend = gradient_backend::fused;
+  options.network = random_network(random);
+  options.double_q = double_q;
+  Learner learner(shape, options, random.next(), more...);
+  auto state = learner.state();
+  disturb(random, state.parameters);
+  disturb(random, state.target);
+  learner.set_state(state);
+  return learner;
+}
+
+parity compare(kink_watch& watch, joint_q_learner& learner, const transition_batch& batch) {
+  const auto state = learner.state();
+  const auto by_autograd = [&](const at::Tensor& online, const at::Tensor& target) {
+    return detail::joint_q_gradient_by_autograd(learner.networks(), learner.mixer(),
+                                                learner.trained(), learner.options().double_q,
+                                                online, target, batch);
+  };
+  const auto expected = by_autograd(in_double(state.parameters), in_double(state.target));
+  // The gradient of few rows can be the small rest of large values.
+  const auto single = by_autograd(in_double(state.parameters).to(at::kFloat),
+                                  in_double(state.target).to(at::kFloat));
+  const std::span of_libtorch(single.gradient.data_ptr<float>(), state.parameters.size());
+  watch.see_rounding(relative_distance(of_libtorch, expected.gradient));
+  const auto found = learner.update(batch);
+  CHECK(found.loss == Approx(expected.metrics.loss).epsilon(1e-4).margin(1e-6));
+  CHECK(found.q_mean == Approx(expected.metrics.q_mean).epsilon(1e-4).margin(1e-5));
+  for (std::size_t row = 0; row < learner.td_errors().size(); ++row) {
+    const auto error = expected.td_error[static_cast<std::int64_t>(row)].item<double>();
+    if (!(std::abs(learner.td_errors()[row] - error) < 1e-4 + 1e-4 * error)) {
+      CHECK(learner.td_errors()[row] == error);
+    }
+  }
+  return {relative_distance(learner.gradient(), expected.gradient), watch.too_near()};
+}
+
+/// A thousand cases of each algorithm, half of them with double Q-learning.
+template <class Case>
+void for_each_joint_case(const Case& work) {
+  for (const bool double_q : {false, true}) {
+    CAPTURE(double_q);
+    for_each_case([&](case_random& random) { return work(random, double_q); },
+                  std::max(case_count(), 500));
+  }
+}
+
+parity iql_case(case_random& random, bool double_q) {
+  const auto shape = random_agents(random);
+  agents_section agents;
+  if (random.flip() && shape.policies.size() > 1) agents.frozen = {shape.policies[0].name};
+  auto learner = learner_of<iql_learner>(random, shape, double_q, agents);
+  const auto batch = random_joint_batch(random, shape, random.between(1, 40));
+  kink_watch watch;
+  watch_policies(watch, learner, in_double(learner.parameters()), batch);
+  return compare(watch, learner, batch);
+}
+
+parity vdn_case(case_random& random, bool double_q) {
+  const auto shape = random_agents(random);
+  auto learner = learner_of<vdn_learner>(random, shape, double_q);
+  const auto batch = random_joint_batch(random, shape, random.between(1, 40));
+  kink_watch watch;
+  watch_policies(watch, learner, in_double(learner.parameters()), batch);
+  return compare(watch, learner, batch);
+}
+
+parity qmix_case(case_random& random, bool double_q) {
+  const auto shape = random_agents(random);
+  mixer_section with;
+  with.input = random.flip() ? mixer_input::state : mixer_input::observations;
+  with.embed_dim = random.between(1, 40);
+  if (random.flip()) with.hyper_hidden = {random.between(1, 40)};
+  auto learner = learner_of<qmix_learner>(random, shape, double_q, agents_section(), with);
+  const auto batch = random_joint_batch(random, shape, random.between(1, 30));
+  kink_watch watch;
+  const auto online = in_double(learner.parameters());
+  watch_policies(watch, learner, online, batch);
+  watch_mixer(watch, learner, with, online, batch);
+  return compare(watch, learner, batch);
+}
+
+}  // namespace
+
+TEST_CASE("gradients: IQL's by hand equals autograd's", "[gradients]") {
+  for_each_joint_case(iql_case);
+}
+TEST_CASE("gradients: VDN's by hand equals autograd's", "[gradients]") {
+  for_each_joint_case(vdn_case);
+}
+TEST_CASE("gradients: QMIX's by hand equals autograd's", "[gradients]") {
+  for_each_joint_case(qmix_case);
+}
+
+}  // namespace troupe

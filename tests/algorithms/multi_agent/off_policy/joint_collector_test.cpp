@@ -1,0 +1,314 @@
+// What collectors do with several agents: exploration, rows, own steps.
+
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/acting_policies.hpp"
+#include "actors/networks/named_tensors.hpp"
+#include "algorithms/multi_agent/off_policy/config.hpp"
+#include "algorithms/off_policy/collector.hpp"
+#include "tests/algorithms/multi_agent/leaving.hpp"
+#include "tests/algorithms/multi_agent/off_policy/two_agents.hpp"
+#include "tests/algorithms/multi_agent/test_worlds.hpp"
+#include "tests/runtime/support.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+/// Options for environments of a test, with greedy choices unless `explore` says otherwise.
+template <class World>
+collector_options options(std::size_t environments, agent_collection agents,
+                          epsilon_schedule explore = {.initial = 0, .final = 0}) {
+  const auto spec = World().spec();
+  std::vector<std::string> policies;
+  for (const auto& agent : spec.agents) policies.push_back(agent.name);
+  return {
+      .environments = [environments] { return std::make_unique<vector_env<World>>(environments); },
+      .shape = joint_shape(spec, policies, {}),
+      .network = {.hidden = {}, .kind = network_kind::q_values},
+      .explore = {.epsilon = explore},
+      .gamma = 0.5,
+      .agents = std::move(agents)};
+}
+
+/// A collector with weights of 0, which like choice 0 best.
+std::unique_ptr<collector> collector_of(const collector_options& with,
+                                        const service<weight_store>& store) {
+  auto made = std::make_unique<collector>(replica_info{}, with, store);
+  const auto count = layout_of(with.shape, with.network).count;
+  made->update({0, at::zeros({count}), {}});
+  return made;
+}
+
+std::vector<float> column_of(const std::vector<float>& rows, std::size_t width, std::size_t at) {
+  std::vector<float> column;
+  for (auto i = at; i < rows.size(); i += width) column.push_back(rows[i]);
+  return column;
+}
+
+using floats = std::vector<float>;
+using numbers = std::vector<std::uint32_t>;
+
+task<> own_steps(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto with = options<turns>(1, {.own_steps = true});
+  auto one = collector_of(with, store);
+  const auto made = one->collect(0, turns::count);
+  const auto& rows = made.rows;
+  REQUIRE(rows.size() == 12);
+  CHECK(rows.step == numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  CHECK(rows.ended.back() == 1);
+  REQUIRE(made.episodes.size() == 1);
+  CHECK(made.episodes[0].agent_returns.size() == 3);
+  const auto width = static_cast<std::size_t>(with.shape.obs_size);
+  for (std::size_t t = 0; t < 12; ++t) {
+    CAPTURE(t);
+    const auto player = t % 3;
+    const auto next = static_cast<std::ptrdiff_t>(t * width);
+    CHECK(rows.obs[t * width + player] == static_cast<float>(t));
+    // Its step is worth 1 and 10 in the two steps that follow, of which there may be fewer.
+    CHECK(rows.agent_reward[3 * t + player] == (t <= 9 ? 11.0f : t == 10 ? 1.0f : 0.0f));
+    CHECK(rows.agent_terminated[3 * t + player] == (t >= 9 ? 1.0f : 0.0f));
+    CHECK(rows.next_obs[static_cast<std::size_t>(next) + player] == std::min(t + 3.0f, 12.0f));
+    const auto acts = static_cast<std::size_t>(with.shape.agents[player].active);
+    CHECK(rows.next_obs[static_cast<std::size_t>(next) + acts] == (t >= 9 ? 0.0f : 1.0f));
+  }
+}
+TEST_CASE("collector: an agent's transition reaches to the next step in which it acts") {
+  play(own_steps);
+}
+
+task<> own_steps_go_on(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const auto with = options<turns>(2, {.own_steps = true}, {.initial = 1, .final = 1});
+  auto one = collector_of(with, store), other = collector_of(with, store);
+  const auto before = one->collect(0, 10);
+  CHECK(before.rows.size() == 2 * 8);  // those of the last two steps have begun
+  other->restore(one->save());
+  const auto a = one->collect(20, 20), b = other->collect(20, 20);
+  CHECK(a.rows.size() == 2 * 20);
+  CHECK(a.rows.obs == b.rows.obs);
+  CHECK(a.rows.choice == b.rows.choice);
+  CHECK(a.rows.next_obs == b.rows.next_obs);
+  CHECK(a.rows.agent_reward == b.rows.agent_reward);
+  CHECK(a.rows.agent_terminated == b.rows.agent_terminated);
+  CHECK(a.rows.step == b.rows.step);
+  const auto plain = options<turns>(2, {});
+  auto another = collector_of(plain, store);
+  CHECK_THROWS_AS(another->restore(one->save()), state_error);
+}
+TEST_CASE("collector: transitions of agents that have begun are saved") { play(own_steps_go_on); }
+
+task<> leaving_agents(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  for (const bool own : {false, true}) {
+    CAPTURE(own);
+    const auto with = options<leaving>(1, {.own_steps = own});
+    auto one = collector_of(with, store);
+    const auto made = one->collect(0, 5);
+    const auto& rows = made.rows;
+    REQUIRE(rows.size() == 5);
+    const auto width = static_cast<std::size_t>(with.shape.obs_size);
+    const auto acts = [&](const floats& obs, std::size_t agent) {
+      return column_of(obs, width, static_cast<std::size_t>(with.shape.agents[agent].active));
+    };
+    CHECK(acts(rows.obs, 0) == floats{1, 1, 0, 0, 0});
+    CHECK(acts(rows.obs, 1) == floats{1, 1, 1, 0, 0});
+    // An agent that was cut off has a next value; one whose task has ended has none.
+    CHECK(acts(rows.next_obs, 0) == floats{1, 1, 0, 0, 0});
+    CHECK(acts(rows.next_obs, 1) == floats{1, 1, 0, 0, 0});
+    CHECK(acts(rows.next_obs, 2) == floats{1, 1, 1, 1, 0});
+    const auto ended = [&](std::size_t agent) {
+      return column_of(rows.agent_terminated, 3, agent);
+    };
+    CHECK(ended(0)[1] == 0);
+    CHECK(ended(1)[2] == 1);
+    CHECK(ended(2) == floats{0, 0, 0, 0, 1});
+    CHECK(rows.terminated == floats{0, 0, 0, 0, 1});
+    CHECK(column_of(rows.agent_reward, 3, 2) == floats{1, 1, 1, 1, 1});
+    CHECK(rows.reward[0] == 1);
+    CHECK(rows.reward[4] == Approx(1.0 / 3));
+    CHECK(rows.discount == floats(5, 0.5f));
+  }
+}
+TEST_CASE("collector: rows say which agents have ended, and which were cut off") {
+  play(leaving_agents);
+}
+
+task<> failed_steps(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  for (const bool own : {false, true}) {
+    auto one = collector_of(options<leaving>(1, {.own_steps = own}), store);
+    leaving::fails_at = 1;
+    const auto made = one->collect(0, 2);
+    leaving::fails_at = -1;
+    CHECK(made.rows.size() == 1);
+    const auto after = one->collect(2, 5);
+    CHECK(after.rows.step == numbers{0, 1, 2, 3, 4});
+  }
+}
+TEST_CASE("collector: a step of several agents that fails gives no transition") {
+  play(failed_steps);
+}
+
+/// The share of rows in which choices of agent `at` are not 0.
+double share_of(const std::vector<std::int64_t>& choices, std::size_t width, std::size_t at) {
+  double count = 0;
+  for (auto i = at; i < choices.size(); i += width) count += choices[i] != 0;
+  return count / static_cast<double>(choices.size() / width);
+}
+
+task<> exploring(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const epsilon_schedule half{.initial = 0.5, .final = 0.5};
+  auto one = collector_of(options<meeting>(5, {}, half), store);
+  const auto choices = one->collect(0, 2000).rows.choice;
+  REQUIRE(choices.size() == 20'000);
+  // Each agent by itself: 1/3 is expected, with a deviation of 0.0047, and 1/9 of both (0.0031).
+  CHECK(share_of(choices, 2, 0) == Approx(1.0 / 3).margin(0.02));
+  CHECK(share_of(choices, 2, 1) == Approx(1.0 / 3).margin(0.02));
+  double both = 0;
+  for (std::size_t i = 0; i < choices.size(); i += 2)
+    both += choices[i] != 0 && choices[i + 1] != 0;
+  CHECK(both / 10'000 == Approx(1.0 / 9).margin(0.0125));
+
+  auto frozen = collector_of(options<meeting>(5, {.explores = {0, 1}}, half), store);
+  const auto others = frozen->collect(0, 200).rows.choice;
+  CHECK(share_of(others, 2, 0) == 0);
+  CHECK(share_of(others, 2, 1) > 0.2);
+
+  auto starting = options<meeting>(5, {.explores = {0, 1}});
+  starting.explore.learning_starts = 500;
+  auto begins = collector_of(starting, store);
+  const auto first = begins->collect(0, 100).rows.choice;
+  CHECK(share_of(first, 2, 0) == 0);
+  CHECK(share_of(first, 2, 1) == Approx(2.0 / 3).margin(0.1));
+  CHECK(share_of(begins->collect(500, 100).rows.choice, 2, 1) == 0);
+
+  auto scripted = options<meeting>(5, {});
+  scripted.shape.policies[0].script = "random";
+  auto plays = collector_of(scripted, store);
+  const auto played = plays->collect(0, 100).rows.choice;
+  CHECK(share_of(played, 2, 0) == Approx(2.0 / 3).margin(0.1));
+  CHECK(share_of(played, 2, 1) == 0);
+}
+TEST_CASE("collector: agents explore each by themselves, and those that learn alone") {
+  play(exploring);
+}
+
+task<> allowed_choices(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto with = options<turns>(4, {}, {.initial = 1, .final = 1});
+  auto one = collector_of(with, store);
+  turns::forbidden = 0;
+  const auto rows = one->collect(0, 300).rows;
+  CHECK(turns::forbidden == 0);
+  const auto width = static_cast<std::size_t>(with.shape.obs_size);
+  int chosen[3] = {};
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto choice = rows.choice[3 * row + i];
+      const bool acts =
+          rows.obs[row * width + static_cast<std::size_t>(with.shape.agents[i].active)] != 0;
+      if (!acts) CHECK(choice == 0);
+      if (acts) ++chosen[choice];
+    }
+  }
+  CHECK(std::abs(chosen[0] - 600) < 70);  // of 1200, with a deviation of 17
+  CHECK(chosen[2] == 0);
+}
+TEST_CASE("collector: agents choose what is allowed, and nothing when they don't act") {
+  play(allowed_choices);
+}
+
+/// An agent whose actions are numbered from 5 on.
+class numbered final : public multi_agent_environment {
+ public:
+  env_spec spec() const override {
+    const space seen = spaces::box(0, 1, {1});
+    return with_joint_spaces(
+        {.id = "Numbered-v0",
+         .agents = {{"a", seen, spaces::discrete(2, 5)}, {"b", seen, spaces::discrete(3)}}});
+  }
+  void begin(std::optional<std::uint64_t>, joint_observation obs) override {
+    obs[0][0] = obs[1][0] = 0;
+  }
+  void act(joint_action actions, joint_observation obs, std::span<agent_step> results) override {
+    CHECK((actions[0].discrete() == 5 || actions[0].discrete() == 6));
+    CHECK(actions[1].discrete() < 3);
+    for (std::size_t i = 0; i < 2; ++i) {
+      results[i].reward = static_cast<double>(actions[i].discrete());
+      results[i].ended = episode_end::terminated;
+      obs[i][0] = 0;
+    }
+  }
+};
+
+task<> numbered_actions(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto one = collector_of(options<numbered>(1, {}, {.initial = 1, .final = 1}), store);
+  const auto rows = one->collect(0, 50).rows;
+  for (std::size_t row = 0; row < 50; ++row) {
+    CHECK(rows.agent_reward[2 * row] == static_cast<float>(rows.choice[2 * row] + 5));
+    CHECK(rows.agent_reward[2 * row + 1] == static_cast<float>(rows.choice[2 * row + 1]));
+  }
+}
+TEST_CASE("collector: choices are from 0 on, and an agent's actions from where they start") {
+  play(numbered_actions);
+}
+
+task<> refused(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto with = options<meeting>(1, {});
+  with.n_step = 2;
+  CHECK_THROWS_WITH(collector_of(with, store),
+                    Catch::Contains("n_step: expected 1 with several agents, got 2"));
+  auto shares = options<meeting>(1, {.reward_shares = {1, 2, 3}});
+  CHECK_THROWS_WITH(collector_of(shares, store), Catch::Contains("got 3 numbers"));
+}
+TEST_CASE("collector: what it can't do with several agents is refused") { play(refused); }
+
+}  // namespace
+
+TEST_CASE("reward_shares_of: own and team's rewards are mixed by their weight") {
+  auto shape = two_agents();
+  shape.agents.push_back(shape.agents[1]);  // b plays another one
+  CHECK(reward_shares_of({}, shape).empty());
+  const auto near = [](std::vector<double> found, const std::vector<double>& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]));
+  };
+  const double sixth = 0.5 / 3;
+  near(reward_shares_of({.shared_reward = 0.5}, shape),
+       {0.5 + sixth, sixth, sixth, sixth, 0.5 + sixth, sixth, sixth, sixth, 0.5 + sixth});
+  near(reward_shares_of({.shared_reward = 1, .team = reward_team::policy}, shape),
+       {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5});
+
+  agent_results results(shape, reward_shares_of({.shared_reward = 1}, shape));
+  const env_step after{
+      .terminated = {0}, .truncated = {0}, .agent_reward = {3, 6, 9}, .agent_ended = {0, 1, 2}};
+  const std::vector<float> next(static_cast<std::size_t>(shape.obs_size), 0.0f);
+  results.take(after, 0, next.data());
+  CHECK(results.reward()[0] == Approx(6));
+  CHECK(std::ranges::equal(results.terminated(), std::vector<float>{0, 1, 0}));
+}
+
+TEST_CASE("acting: action values take the best choice that is allowed") {
+  const network_shape shape{.obs_size = 1 + 3, .discrete_actions = 3, .mask_size = 3};
+  single_network network(shape, {.hidden = {}, .kind = network_kind::q_values});
+  REQUIRE(network.parameter_count() == 6);
+  network.load_parameters(at::tensor({1.0f, 2.0f, 3.0f, 0.0f, 0.0f, 0.0f}));  // Q = x, 2 x, 3 x
+  const std::vector<float> obs{1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 1, 0, 0, 0};
+  std::vector<std::int64_t> choices(5);
+  action_random random(1);
+  network.act(obs.data(), 5, random, true, {.choice = choices.data()});
+  CHECK(choices == std::vector<std::int64_t>{2, 1, 0, 1, 2});
+  auto short_mask = shape;
+  short_mask.mask_size = 2;
+  CHECK_THROWS_WITH(single_network(short_mask, {.hidden = {}, .kind = network_kind::q_values}),
+                    Catch::Contains("got a mask of 2"));
+}
+
+}  // namespace troupe
