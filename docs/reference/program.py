@@ -13,7 +13,7 @@ import time
 import urllib.request
 
 ON_POLICY = ["ppo", "a2c", "reinforce", "ippo", "mappo"]
-OFF_POLICY = ["dqn", "sac", "td3", "ddpg"]
+OFF_POLICY = ["dqn", "sac", "td3", "ddpg", "iql", "vdn", "qmix", "maddpg", "matd3"]
 LIMIT_S = 400  # of one question; a machine may be busy
 
 _SMALL = ["policy.hidden=[8]", "evaluation.final_episodes=1"]
@@ -25,7 +25,8 @@ _TASKS = ["env.tasks=" + json.dumps([{"id": "CartPole-v1", "target": 100}, {"id"
 _AGENTS = ["-n", "1600", "rollout.n_steps=25", "env.n_envs=16", "trainer.batch_size=64", "log.every_updates=1", *_SMALL]
 # For each algorithm its short run.
 RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY},
-        **{algo: _AGENTS for algo in ("ippo", "mappo", "coma")}, "grpo": _ANSWERS,
+        **{algo: _AGENTS for algo in ("ippo", "mappo", "coma")},
+        **{algo: [*_COLLECTIONS, 'env.options={"continuous_actions": true}'] for algo in ("maddpg", "matd3")}, "grpo": _ANSWERS,
         "sft": ["-n", "2", "task.data=examples.jsonl"]}
 # Runs that write columns which the algorithm's short run doesn't: what is special in them, as docs/metrics.md calls it.
 SPECIAL_RUNS = {

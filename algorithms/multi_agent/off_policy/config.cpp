@@ -11,7 +11,7 @@ joint_q_options::joint_q_options() {
   lr = 5e-4;
   batch_size = 256;
   target_update_interval = 200;
-  tau = 0.05;
+  tau = 0.01;
   double_q = true;
 }
 

@@ -39,6 +39,7 @@ Config short_run(const std::string& env = "Meeting-v0", training_mode mode = tra
   config.replay.capacity = 300;
   config.trainer.batch_size = 16;
   config.trainer.target_update_interval = 32;
+  config.trainer.tau = 0.5;
   config.trainer.lr = 0.01;  // so that the networks soon choose differently
   config.policy.hidden = {8};
   config.evaluation = {.every_steps = 200, .episodes = 2, .final_episodes = 4};
@@ -80,6 +81,9 @@ TEMPLATE_TEST_CASE("joint q: pieces that end at checkpoints come to the weights 
       CHECK(pieces.weights_sha256 == whole.weights_sha256);
       CHECK(pieces.eval_mean == whole.eval_mean);
       CHECK(pieces.staleness_mean == whole.staleness_mean);
+      for (const char* column : {"train/q_mean", "rollout/walker_1/ep_rew_mean"}) {
+        CHECK(column_of(pieces, column) == column_of(whole, column));
+      }
       CHECK(read_text(run_directory::open(pieces.run_directory).last_model()) ==
             read_text(run_directory::open(whole.run_directory).last_model()));
       config.checkpoint.every_updates = 0;
@@ -325,6 +329,7 @@ TEMPLATE_TEST_CASE("joint q: two agents learn to meet", "", iql_config, vdn_conf
   config.trainer.batch_size = 64;
   config.trainer.lr = 2e-3;
   config.trainer.target_update_interval = 64;
+  config.trainer.tau = 0.05;
   config.policy.hidden = {32};
   config.exploration = {.final = 0.05, .fraction = 0.5};
   config.checkpoint.every_updates = 0;

@@ -10,7 +10,6 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/worlds/registry.hpp"
-#include "algorithms/multi_agent/off_policy/iql/iql.hpp"
 #include "algorithms/multi_agent/off_policy/joint_q_networks.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/qmix.hpp"
@@ -70,6 +69,7 @@ Config uniform_play(std::uint64_t seed) {
   config.trainer.lr_schedule = annealing::linear;
   config.trainer.batch_size = 64;
   config.trainer.target_update_interval = 64;
+  config.trainer.tau = 0.05;
   config.policy.hidden = {32};
   config.evaluation = {.every_steps = 0, .final_episodes = 1};
   config.log.episodes = 1000;

@@ -1,0 +1,439 @@
+// The learner of MADDPG and MATD3, and its gradients worked out by hand against libtorch's autograd
+// in double precision over random agents, policies, ended agents, batches and settings.
+
+#include "actors/torch/torch.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
+#include "algorithms/multi_agent/off_policy/maddpg/maddpg_autograd.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
+#include "tests/algorithms/gradients/for_each_case.hpp"
+#include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// Up to five agents of up to as many policies with continuous actions. Agents may come and go, and
+/// policies may be scripted.
+network_shape random_float_agents(case_random& random) {
+  const int count = random.between(1, 5);
+  const int policies = random.between(1, count);
+  std::vector<agent_spec> kinds;
+  for (int i = 0; i < policies; ++i) {
+    kinds.push_back({"", spaces::box(-1, 1, {random.between(1, 8)}),
+                     spaces::box(-1, 1, {random.between(1, 4)})});
+  }
+  env_spec spec{.id = "Random-v0"};
+  std::vector<std::string> policy_of_agent;
+  for (int i = 0; i < count; ++i) {
+    const int policy = i < policies ? i : random.between(0, policies - 1);
+    policy_of_agent.push_back("policy_" + std::to_string(policy));
+    spec.agents.push_back(kinds[static_cast<std::size_t>(policy)]);
+    spec.agents.back().name = "agent_" + std::to_string(i);
+  }
+  spec.state_space = spaces::box(-1, 1, {random.between(1, 10)});
+  spec.agents_vary = random.flip();
+  auto shape =
+      joint_shape(with_joint_spaces(spec), policy_of_agent,
+                  {.agent_ids = random.flip(),
+                   .critic = random.flip() ? central_input::state : central_input::observations});
+  if (policies > 1 && random.below(4) == 0) shape.policies.back().script = "random";
+  return shape;
+}
+
+transition_batch random_float_batch(case_random& random, const network_shape& shape, int rows) {
+  auto batch = random_joint_batch(random, shape, rows);
+  for (auto& a : batch.action) a = static_cast<float>(random.between(-1.0, 1.0));
+  return batch;
+}
+
+/// A learner whose targets and networks differ.
+maddpg_learner disturbed(case_random& random, maddpg_learner learner) {
+  auto state = learner.state();
+  disturb(random, state.actors);
+  disturb(random, state.target_actors);
+  for (auto& of : state.policies) {
+    disturb(random, of.critics);
+    disturb(random, of.target_critics);
+  }
+  learner.set_state(state);
+  return learner;
+}
+
+/// The noise of the next update, which a learner in this state draws.
+at::Tensor noise_of(const maddpg_learner& learner, int rows) {
+  action_random noises(0);
+  noises.set_state(learner.state().random);
+  const auto width = learner.networks().shape().continuous_size;
+  std::vector<float> noise(static_cast<std::size_t>(rows * width));
+  noises.fill_normal(noise);
+  const double clip = static_cast<float>(learner.options().target_noise_clip);
+  return (detail::tensor_of(noise, {rows, width}, at::kDouble) *
+          static_cast<float>(learner.options().target_policy_noise))
+      .clamp(-clip, clip);
+}
+
+/// Sees the hidden units of a policy's first `among` critics for actions [B, A], of which each
+/// agent may have its own.
+template <class ActionOf>
+void watch_critics(kink_watch& watch, const maddpg_networks& networks, std::size_t policy,
+                   const at::Tensor& parameters, const transition_batch& batch, int among,
+                   const ActionOf& action_of) {
+  const auto& of = networks[policy];
+  std::vector<float> view(static_cast<std::size_t>(batch.rows) * networks.view_size());
+  networks.view(batch.obs, batch.rows, view.data());
+  const auto seen = detail::tensor_of(view, {batch.rows, -1}, at::kDouble);
+  const auto& members = networks.rows().agents_of(policy);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    auto id = at::zeros({batch.rows, static_cast<std::int64_t>(of.ids)}, at::kDouble);
+    if (of.ids > 0) id.select(1, static_cast<std::int64_t>(k)).fill_(1.0);
+    const auto x = at::cat({seen, id, action_of(members[k])}, 1);
+    for (int i = 0; i < among; ++i) {
+      const auto& net = of.critics.network();
+      const auto first = static_cast<std::int64_t>(of.critics.stride()) * i;
+      const auto count = static_cast<std::int64_t>(net.parameter_count());
+      watch.see(net, parameters.narrow(0, first, count), x);
+    }
+  }
+}
+
+/// Sees the kinks of an actor and of the critic for the actions that it gives.
+void watch_actor(kink_watch& watch, const maddpg_networks& networks, std::size_t policy,
+                 const at::Tensor& actor, const at::Tensor& critics, const transition_batch& batch,
+                 const at::Tensor& taken) {
+  const auto& shape = networks.shape();
+  watch_critics(watch, networks, policy, critics, batch, 1, [&](std::size_t agent) {
+    const auto& view = shape.agents[agent];
+    const auto obs = detail::tensor_of(batch.obs, {batch.rows, -1}, at::kDouble);
+    auto id = at::zeros({batch.rows, view.ids}, at::kDouble);
+    if (view.ids > 0) id.select(1, view.id).fill_(1.0);
+    const auto inputs = at::cat({obs.narrow(1, view.obs_begin, view.obs_size), id}, 1);
+    watch.see(networks[policy].actor.top(), actor, inputs);
+    auto action = taken.clone();
+    action.narrow(1, view.floats_begin, static_cast<std::int64_t>(networks[policy].actions))
+        .copy_(networks[policy].actor.forward(actor, inputs));
+    return action;
+  });
+}
+
+std::span<const float> in_span(const at::Tensor& gradient) {
+  return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
+}
+
+parity gradient_case(case_random& random, bool twin) {
+  const auto shape = random_float_agents(random);
+  auto with = twin ? matd3_options() : maddpg_options();
+  with.backend = gradient_backend::fused;
+  with.network = random_network(random);
+  with.policy_delay = 1;
+  if (twin) {
+    with.target_policy_noise = random.between(0.05, 0.5);
+    with.target_noise_clip = random.between(0.05, 0.7);
+  }
+  agents_section agents;
+  if (random.flip() && shape.policies.size() > 1) agents.frozen = {shape.policies[0].name};
+  auto learner = disturbed(random, maddpg_learner(shape, with, random.next(), agents));
+  const auto batch = random_float_batch(random, shape, random.between(1, 40));
+  const auto& networks = learner.networks();
+  const auto before = learner.state();
+  const auto noise = noise_of(learner, batch.rows);
+  auto seen_action = batch.action;
+  networks.hide_actions(batch.obs, batch.rows, seen_action.data());
+  const auto taken = detail::tensor_of(seen_action, {batch.rows, -1}, at::kDouble);
+
+  kink_watch watch;
+  std::vector<detail::maddpg_critic_result> expected(shape.policies.size());
+  double loss = 0;
+  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+    if (!learner.trained()[i]) continue;
+    const auto critics = in_double(before.policies[i].critics);
+    const auto by_autograd = [&](at::ScalarType type) {
+      return detail::maddpg_critic_gradient(
+          networks, i, in_double(before.target_actors).to(type), critics.to(type),
+          in_double(before.policies[i].target_critics).to(type), batch, noise.to(type));
+    };
+    expected[i] = by_autograd(at::kDouble);
+    if (expected[i].rows == 0) continue;
+    loss += expected[i].loss;
+    watch.see_rounding(
+        relative_distance(in_span(by_autograd(at::kFloat).gradient), expected[i].gradient));
+    watch_critics(watch, networks, i, critics, batch, with.n_critics,
+                  [&](std::size_t) { return taken; });
+  }
+  const auto metrics = learner.update(batch);
+  CHECK(metrics.critic_loss == Approx(loss).epsilon(1e-4).margin(1e-6));
+
+  double worst = 0, actor_loss = 0;
+  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+    if (expected[i].rows == 0) continue;
+    worst =
+        std::max(worst, relative_distance(networks[i].critics.gradient(), expected[i].gradient));
+    const auto first = static_cast<std::int64_t>(networks[i].first);
+    const auto count = static_cast<std::int64_t>(networks[i].actor.parameter_count());
+    const auto actor = in_double(before.actors).narrow(0, first, count);
+    const auto critics = in_double(networks[i].critics.parameters());
+    const auto by_autograd = [&](at::ScalarType type) {
+      return detail::maddpg_actor_gradient(networks, i, actor.to(type), critics.to(type), batch);
+    };
+    const auto of_actor = by_autograd(at::kDouble);
+    actor_loss += of_actor.loss;
+    watch.see_rounding(
+        relative_distance(in_span(by_autograd(at::kFloat).gradient), of_actor.gradient));
+    watch_actor(watch, networks, i, actor, critics, batch, taken);
+    const auto found =
+        learner.actor_gradient().subspan(networks[i].first, static_cast<std::size_t>(count));
+    worst = std::max(worst, relative_distance(found, of_actor.gradient));
+  }
+  CHECK(metrics.actor_loss == Approx(actor_loss).epsilon(1e-4).margin(1e-5));
+  return {worst, watch.too_near()};
+}
+
+maddpg_learner some_learner(const network_shape& shape, maddpg_options options,
+                            gradient_backend backend = gradient_backend::automatic,
+                            activation kind = activation::tanh) {
+  options.max_skipped_steps = 3;
+  options.backend = backend;
+  options.network.hidden = {16, 20};
+  options.network.hidden_activation = kind;
+  return maddpg_learner(shape, options, 5);
+}
+
+/// Four agents of two policies, which come and go.
+network_shape four_agents(central_input critic = central_input::observations) {
+  const space seen = spaces::box(-1, 1, {3}), other = spaces::box(-1, 1, {2});
+  const space one = spaces::box(-1, 1, {1}), two = spaces::box(-1, 1, {2});
+  return joint_shape(
+      with_joint_spaces(
+          {.id = "Four-v0",
+           .agents = {{"a", seen, two}, {"b", other, one}, {"c", seen, two}, {"d", other, one}},
+           .state_space = spaces::box(-1, 1, {5}),
+           .agents_vary = true}),
+      {"p", "q", "p", "q"}, {.critic = critic});
+}
+
+transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
+  case_random random(seed);
+  return random_float_batch(random, shape, 23);
+}
+
+/// All weights, those of the actors first.
+std::vector<float> weights_of(const maddpg_learner& learner) {
+  auto state = learner.state();
+  auto all = state.actors;
+  for (const auto& of : state.policies) all.insert(all.end(), of.critics.begin(), of.critics.end());
+  return all;
+}
+
+/// Agents a and b see a number each and have one float each.
+network_shape two_floats() {
+  const space number = spaces::box(-9, 9, {1}), move = spaces::box(-1, 1, {1});
+  return joint_shape(
+      with_joint_spaces({.id = "Two-v0", .agents = {{"a", number, move}, {"b", number, move}}}),
+      {"a", "b"}, {.critic = central_input::observations});
+}
+
+}  // namespace
+
+TEST_CASE("gradients: MADDPG's by hand equals autograd's", "[gradients]") {
+  for_each_case([](case_random& random) { return gradient_case(random, false); },
+                std::max(case_count(), 1000));
+}
+TEST_CASE("gradients: MATD3's by hand equals autograd's", "[gradients]") {
+  for_each_case([](case_random& random) { return gradient_case(random, true); },
+                std::max(case_count(), 1000));
+}
+
+TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
+  maddpg_options options;
+  options.network.hidden = {};
+  options.lr = options.tau = 1e-12;  // so that nothing moves
+  maddpg_learner learner(two_floats(), options, 1);
+  auto state = learner.state();
+  state.actors = {0.5f, 0, -0.25f, 0};  // a's action is tanh(o / 2), b's is tanh(-o / 4)
+  state.target_actors = {1, 0, 2, 0};
+  const std::vector<float> a{1, 2, 3, 4, 0.5f}, b{5, 6, 7, 8, 0};  // of o_a, o_b, a_a, a_b, 1
+  std::ranges::copy(a, state.policies[0].critics.begin());
+  std::ranges::copy(b, state.policies[1].critics.begin());
+  std::ranges::copy(b, state.policies[0].target_critics.begin());
+  std::ranges::copy(a, state.policies[1].target_critics.begin());
+  learner.set_state(state);
+  transition_batch batch;
+  batch.resize(1, two_floats());
+  batch.obs = {2, 1};
+  batch.next_obs = {0.5f, 0.25f};
+  batch.action = {0.5f, -0.5f};
+  batch.agent_reward = {1, 10};
+  batch.agent_terminated = {0, 0};
+  batch.discount = {0.9f};
+  const double next_a = std::tanh(0.5), next_b = std::tanh(0.5);
+  const double y_a = 1 + 0.9 * (5 * 0.5 + 6 * 0.25 + 7 * next_a + 8 * next_b);
+  const double y_b = 10 + 0.9 * (0.5 + 2 * 0.25 + 3 * next_a + 4 * next_b + 0.5);
+  const double q_a = 2 + 2 + 1.5 - 2 + 0.5, q_b = 10 + 6 + 3.5 - 4;
+  const auto metrics = learner.update(batch);
+  CHECK(metrics.critic_loss ==
+        Approx((q_a - y_a) * (q_a - y_a) + (q_b - y_b) * (q_b - y_b)).epsilon(1e-5));
+  CHECK(metrics.q_mean == Approx((q_a + q_b) / 2));
+  CHECK(learner.td_errors()[0] ==
+        Approx((std::abs(q_a - y_a) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
+  const auto gradient = learner.networks()[0].critics.gradient();
+  const double d = 2 * (q_a - y_a);
+  const double inputs[] = {2, 1, 0.5, -0.5, 1};
+  for (std::size_t i = 0; i < 5; ++i) CHECK(gradient[i] == Approx(d * inputs[i]).epsilon(1e-5));
+  // An actor learns through its own action; the other's is the one that was taken.
+  const double mu_a = std::tanh(1.0), mu_b = std::tanh(-0.25);
+  CHECK(metrics.actor_loss == Approx(-(4.5 + 3 * mu_a - 2) - (16 + 3.5 + 8 * mu_b)).epsilon(1e-5));
+  const double slope_a = -3 * (1 - mu_a * mu_a), slope_b = -8 * (1 - mu_b * mu_b);
+  const std::vector<double> expected{2 * slope_a, slope_a, slope_b, slope_b};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(learner.actor_gradient()[i] == Approx(expected[i]).epsilon(1e-5));
+  }
+  batch.agent_terminated = {1, 0};
+  learner.update(batch);
+  CHECK(learner.td_errors()[0] ==
+        Approx((std::abs(q_a - 1) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
+}
+
+TEST_CASE("maddpg: the numbers of agents that have ended change nothing", "[maddpg]") {
+  const auto shape = four_agents();
+  const auto width = static_cast<std::size_t>(shape.obs_size);
+  for (const auto& options : {maddpg_options(), matd3_options()}) {
+    for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+      auto one = some_learner(shape, options, backend),
+           other = some_learner(shape, options, backend);
+      case_random random(3);
+      for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        const auto batch = some_batch(shape, seed);
+        auto changed = batch;
+        for (std::size_t row = 0; row < 23; ++row) {
+          for (std::size_t i = 0; i < 4; ++i) {
+            const auto& view = shape.agents[i];
+            const auto change = [&](std::vector<float>& column, std::size_t at) {
+              column[at] = static_cast<float>(5 * random.normal());
+            };
+            const auto active = row * width + static_cast<std::size_t>(view.active);
+            const auto begin = row * width + static_cast<std::size_t>(view.obs_begin);
+            if (batch.next_obs[active] == 0) change(changed.next_obs, begin);
+            if (batch.obs[active] != 0) continue;
+            change(changed.obs, begin);
+            change(changed.agent_reward, row * 4 + i);
+            change(changed.action, row * 6 + static_cast<std::size_t>(view.floats_begin));
+            changed.agent_terminated[row * 4 + i] = 1 - batch.agent_terminated[row * 4 + i];
+          }
+        }
+        CHECK(changed.obs != batch.obs);
+        one.update(batch);
+        other.update(changed);
+        CHECK(std::ranges::equal(one.td_errors(), other.td_errors()));
+      }
+      CHECK(weights_of(one) == weights_of(other));
+    }
+  }
+}
+
+TEST_CASE("maddpg: a batch in which nobody acts moves nothing", "[maddpg]") {
+  const auto shape = four_agents(central_input::state);
+  auto learner = some_learner(shape, maddpg_options());
+  auto batch = some_batch(shape, 1);
+  for (std::size_t row = 0; row < 23; ++row) {
+    for (const auto& view : shape.agents) {
+      batch.obs[row * static_cast<std::size_t>(shape.obs_size) +
+                static_cast<std::size_t>(view.active)] = 0;
+    }
+  }
+  const auto before = weights_of(learner);
+  CHECK_FALSE(learner.update(batch).skipped);
+  CHECK(weights_of(learner) == before);
+}
+
+TEST_CASE("maddpg: both backends come to the same weights", "[maddpg]") {
+  for (const auto critic : {central_input::observations, central_input::state}) {
+    const auto shape = four_agents(critic);
+    auto fused = some_learner(shape, matd3_options(), gradient_backend::fused);
+    auto libtorch = some_learner(shape, matd3_options(), gradient_backend::libtorch);
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      fused.update(some_batch(shape, seed));
+      libtorch.update(some_batch(shape, seed));
+      for (std::size_t i = 0; i < 23; ++i) {
+        CHECK(fused.td_errors()[i] == Approx(libtorch.td_errors()[i]).epsilon(1e-3).margin(1e-4));
+      }
+    }
+    const auto a = weights_of(fused), b = weights_of(libtorch);
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      worst = std::max(worst, static_cast<double>(std::abs(a[i] - b[i])));
+    }
+    CHECK(worst < 1e-4);
+    CHECK(std::isfinite(
+        some_learner(shape, matd3_options(), gradient_backend::automatic, activation::silu)
+            .update(some_batch(shape, 1))
+            .critic_loss));
+  }
+}
+
+TEST_CASE("maddpg: a restored state continues bit for bit", "[maddpg]") {
+  const auto shape = four_agents();
+  auto learner = some_learner(shape, matd3_options());
+  for (std::uint64_t i = 0; i < 5; ++i) learner.update(some_batch(shape, i));
+  auto other = some_learner(shape, matd3_options());
+  other.set_state(learner.state());
+  for (std::uint64_t i = 5; i < 12; ++i) {
+    const auto metrics = learner.update(some_batch(shape, i));
+    CHECK(metrics.trained_actor == (i % 2 == 1));
+    other.update(some_batch(shape, i));
+  }
+  CHECK(weights_of(other) == weights_of(learner));
+  auto wrong = learner.state();
+  wrong.policies.pop_back();
+  CHECK_THROWS_WITH(other.set_state(wrong), Catch::Contains("maddpg state: policies"));
+}
+
+TEST_CASE("maddpg: a model's critics are named after their policies", "[maddpg]") {
+  const auto shape = four_agents();
+  auto learner = some_learner(shape, matd3_options()), other = some_learner(shape, matd3_options());
+  for (std::uint64_t i = 0; i < 4; ++i) learner.update(some_batch(shape, i));
+  const auto beside = learner.beside();
+  REQUIRE(beside.size() == 2 * 2 * 6);  // policies, critics, weights and biases of three layers
+  CHECK(beside[0].first == "p.qf0.0.weight");
+  CHECK(beside.back().first == "q.qf1.2.bias");
+  other.start_from(learner.acting(), beside);
+  CHECK(weights_of(other) == weights_of(learner));
+  CHECK(other.state().target_actors == other.state().actors);
+  CHECK(other.state().policies[1].target_critics == other.state().policies[1].critics);
+  auto one = some_learner(shape, maddpg_options());
+  CHECK_THROWS_WITH(one.start_from(learner.acting(), beside),
+                    Catch::Contains("expected 1 critics"));
+  const named_tensors others(beside.begin(), beside.begin() + 12);
+  CHECK_THROWS_WITH(other.start_from(learner.acting(), others),
+                    Catch::Contains("q.qf0.0.weight is missing"));
+}
+
+TEST_CASE("maddpg: steps that are not finite are skipped, and end training", "[maddpg]") {
+  const auto shape = four_agents();
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    auto learner = some_learner(shape, maddpg_options(), backend);
+    auto batch = some_batch(shape, 1);
+    for (auto& r : batch.agent_reward) r = std::numeric_limits<float>::infinity();
+    const auto before = weights_of(learner);
+    CHECK(learner.update(batch).skipped);
+    CHECK(learner.update(batch).skipped);
+    CHECK(weights_of(learner) == before);
+    CHECK_THROWS_AS(learner.update(batch), non_finite_training);
+  }
+}
+
+TEST_CASE("maddpg: shapes that it has no critics for are refused", "[maddpg]") {
+  const maddpg_options options;
+  CHECK_THROWS_WITH(maddpg_learner({.obs_size = 2, .continuous_size = 1}, options, 1),
+                    Catch::Contains("expected several agents"));
+  CHECK_THROWS_WITH(maddpg_learner(four_agents(central_input::none), options, 1),
+                    Catch::Contains("critics see neither"));
+  auto batch = some_batch(four_agents(), 1);
+  batch.agent_reward.pop_back();
+  CHECK_THROWS_WITH(some_learner(four_agents(), options).update(batch),
+                    Catch::Contains("agent_reward has 91 numbers, expected 92"));
+}
+
+}  // namespace troupe
