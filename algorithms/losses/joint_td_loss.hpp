@@ -49,7 +49,7 @@ struct agent_td_rows {
 /// Computes the sum over policies of the mean of weight (Q - y)^2 over the rows of the policy's
 /// agents that act, with y = reward + discount (1 - terminated) next: each policy has the loss that
 /// it would have alone (Tan 1993, "Multi-Agent Reinforcement Learning: Independent vs. Cooperative
-/// Agents", section 3). Writes its derivative by q to `d_q` [B, N] and the mean of |Q - y| over the
+/// Agents"). Writes its derivative by q to `d_q` [B, N] and the mean of |Q - y| over the
 /// acting agents of each row to `td_error` [B]. q_mean is the mean of Q over all that act.
 td_loss_metrics agent_td_loss(const agent_td_rows& in, float* d_q, float* td_error);
 

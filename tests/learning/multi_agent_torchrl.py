@@ -1,15 +1,15 @@
-"""TorchRL's MAPPO on mpe2's simple_spread_v3: multi_agent_torchrl.py STEPS SEED LR EPISODES
+"""TorchRL's MAPPO on mpe2's simple_spread_v3: multi_agent_torchrl.py NUMBERS
 
-The parts are those of TorchRL's tutorial of multi-agent PPO: MultiAgentMLP with shared parameters, a central critic,
-ClipPPOLoss and GAE. The numbers are those of Troupe's MAPPO: 1,600 environment steps a rollout, ten epochs of minibatches
-of 200 environment steps, which are 600 rows of agents, two hidden layers of 64 tanh units, and the options below. The
-learning rate is given, since another one may suit it better. Prints one JSON object: the mean return of an agent over
-EPISODES episodes with the likeliest actions, the environment steps that were trained on, and CPU seconds.
+The parts are those of TorchRL's tutorial of multi-agent PPO: MultiAgentMLP with shared parameters, a central critic that
+sees all observations, ClipPPOLoss and GAE. NUMBERS is a JSON object of multi_agent.py: those of Troupe's MAPPO, and a
+learning rate of its own. Both have two hidden layers of 64 tanh units and Adam with an epsilon of 1e-5. A minibatch has the
+same number of rows; here the rows of the agents of one environment step stay together. Initial weights, the loss of the
+critic (smooth L1, of values that are not normalised) and what the critic sees are TorchRL's. Episodes are gathered one after
+the other by the environment's own `rollout`. Prints one JSON object: the mean return of an agent in the final episodes with
+the likeliest actions, and the environment steps that were trained on.
 """
 import json
-import os
 import sys
-import time
 
 import torch
 from mpe2 import simple_spread_v3
@@ -20,8 +20,8 @@ from torchrl.envs.utils import ExplorationType, set_exploration_type
 from torchrl.modules import MultiAgentMLP, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
-STEPS, SEED, LR, EPISODES = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-AGENTS, LENGTH, ROLLOUT, MINIBATCH, EPOCHS = 3, 25, 64, 200, 10
+NUMBERS = json.loads(sys.argv[1])
+AGENTS, LENGTH = 3, 25
 GROUP = "agents"
 
 
@@ -42,24 +42,25 @@ def roll(world, policy, how):
         return world.rollout(LENGTH, policy)
 
 
-torch.manual_seed(SEED)
+torch.manual_seed(NUMBERS["seed"])
 torch.set_num_threads(1)
-world = make(SEED)
+world = make(NUMBERS["seed"])
 policy = ProbabilisticActor(
     TensorDictModule(network(5, False), in_keys=[(GROUP, "observation")], out_keys=[(GROUP, "logits")]),
     in_keys={"logits": (GROUP, "logits")}, out_keys=[(GROUP, "action")], distribution_class=Categorical,
     return_log_prob=True, log_prob_key=(GROUP, "sample_log_prob"))
 critic = TensorDictModule(network(1, True), in_keys=[(GROUP, "observation")], out_keys=[(GROUP, "state_value")])
-loss = ClipPPOLoss(actor_network=policy, critic_network=critic, clip_epsilon=0.2, entropy_coeff=0.003, critic_coeff=1.0,
-                   normalize_advantage=True, normalize_advantage_exclude_dims=())
+loss = ClipPPOLoss(actor_network=policy, critic_network=critic, clip_epsilon=NUMBERS["clip_range"],
+                   entropy_coeff=NUMBERS["ent_coef"], critic_coeff=NUMBERS["vf_coef"], normalize_advantage=True,
+                   normalize_advantage_exclude_dims=())
 loss.set_keys(reward=(GROUP, "reward"), action=(GROUP, "action"), value=(GROUP, "state_value"), done=(GROUP, "done"),
               terminated=(GROUP, "terminated"), sample_log_prob=(GROUP, "sample_log_prob"))
-loss.make_value_estimator(ValueEstimators.GAE, gamma=0.95, lmbda=0.95)
-optimiser = torch.optim.Adam(loss.parameters(), LR, eps=1e-5)
+loss.make_value_estimator(ValueEstimators.GAE, gamma=NUMBERS["gamma"], lmbda=NUMBERS["gae_lambda"])
+optimiser = torch.optim.Adam(loss.parameters(), NUMBERS["lr"], eps=1e-5)
 
-trained, began = 0, time.monotonic()
-while trained < STEPS:
-    episodes = torch.stack([roll(world, policy, ExplorationType.RANDOM) for _ in range(ROLLOUT)])
+trained = 0
+while trained < NUMBERS["steps"]:
+    episodes = torch.stack([roll(world, policy, ExplorationType.RANDOM) for _ in range(NUMBERS["n_envs"])])
     trained += episodes.numel()
     # Agents end together, with the world.
     for key in ("done", "terminated"):
@@ -68,17 +69,15 @@ while trained < STEPS:
     with torch.no_grad():
         loss.value_estimator(episodes, params=loss.critic_network_params, target_params=loss.target_critic_network_params)
     rows = episodes.reshape(-1)
-    for _ in range(EPOCHS):
-        for batch in torch.randperm(rows.numel()).split(MINIBATCH):
+    for _ in range(NUMBERS["n_epochs"]):
+        for batch in torch.randperm(rows.numel()).split(NUMBERS["batch_size"] // AGENTS):
             losses = loss(rows[batch])
             total = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
             optimiser.zero_grad()
             total.backward()
-            torch.nn.utils.clip_grad_norm_(loss.parameters(), 10.0)
+            torch.nn.utils.clip_grad_norm_(loss.parameters(), NUMBERS["max_grad_norm"])
             optimiser.step()
 
 returns = [roll(world, policy, ExplorationType.DETERMINISTIC)["next", GROUP, "episode_reward"][-1].mean().item()
-           for _ in range(EPISODES)]
-used = os.times()
-print(json.dumps({"eval_mean": sum(returns) / len(returns), "steps": trained, "episodes": len(returns),
-                  "cpu_s": used.user + used.system, "wall_s": time.monotonic() - began}))
+           for _ in range(NUMBERS["episodes"])]
+print(json.dumps({"eval_mean": sum(returns) / len(returns), "steps": trained}))

@@ -103,6 +103,46 @@ TEST_CASE("transition_ring: memory is taken as it is needed, and no more than wa
                         Catch::Contains("at most max_bytes, 1 MB"));
 }
 
+TEST_CASE("transition_ring: rewards and ends of agents are kept beside the row's own") {
+  const transition_widths of_agents{.obs = 2, .action = 1, .agents = 3};
+  CHECK(of_agents.bytes() == widths.bytes() + 2 * 3 * sizeof(float));
+  const auto with_agents = [](int first, int count) {
+    auto rows = rows_from(first, count);
+    for (int k = first; k < first + count; ++k) {
+      for (int agent = 0; agent < 3; ++agent) {
+        rows.agent_reward.push_back(static_cast<float>(10 * k + agent));
+        rows.agent_terminated.push_back(static_cast<float>(agent == k % 3));
+      }
+    }
+    return rows;
+  };
+  transition_ring ring(of_agents, {.capacity = 10});
+  ring.insert(with_agents(0, 7));
+  ring.insert(with_agents(7, 6));
+  CHECK_THROWS_WITH(ring.insert(rows_from(13, 1)),
+                    Catch::Contains("agent_reward: expected 3 numbers for each of 1"));
+
+  state_writer to;
+  ring.save(to);
+  transition_ring back(of_agents, {.capacity = 10});
+  back.restore(state_reader(to.bytes()));
+  transition_rows got;
+  back.gather(numbers{12, 5, 9}, got);
+  CHECK(got.reward == std::vector<float>{12, 5, 9});
+  CHECK(got.agent_reward == std::vector<float>{120, 121, 122, 50, 51, 52, 90, 91, 92});
+  CHECK(got.agent_terminated == std::vector<float>{1, 0, 0, 0, 0, 1, 1, 0, 0});
+
+  transition_ring single(widths, {.capacity = 10});
+  CHECK_THROWS_WITH(single.restore(state_reader(to.bytes())),
+                    Catch::Contains("expected rewards of 0 agents, got some"));
+  state_writer of_single;
+  single.insert(rows_from(0, 3));
+  single.save(of_single);
+  CHECK_FALSE(state_reader(of_single.bytes()).has("agent_reward"));
+  CHECK_THROWS_WITH(back.restore(state_reader(of_single.bytes())),
+                    Catch::Contains("expected rewards of 3 agents, got none"));
+}
+
 TEST_CASE("transition_ring: a sample allocates only once") {
   transition_ring ring(widths, {.capacity = 100});
   ring.insert(rows_from(0, 100));

@@ -63,10 +63,11 @@ void watch_mixer(kink_watch& watch, const qmix_learner& learner, const mixer_sec
                  const at::Tensor& online, const transition_batch& batch) {
   const auto& shape = learner.networks().shape();
   const auto input = input_of_mixer(shape, with.input);
-  const auto state =
+  auto state =
       detail::tensor_of(batch.obs, {batch.rows, shape.obs_size}, at::kDouble)
           .narrow(1, static_cast<std::int64_t>(input.begin), static_cast<std::int64_t>(input.size));
-  const int size = static_cast<int>(input.size);
+  if (with.input == mixer_input::none) state = at::ones({batch.rows, 1}, at::kDouble);
+  const int size = static_cast<int>(state.size(1));
   const int agents = static_cast<int>(shape.agents.size());
   const detail::mlp nets[] = {{size, with.hyper_hidden, agents * with.embed_dim, activation::relu},
                               {size, {}, with.embed_dim, activation::relu},
@@ -155,7 +156,9 @@ parity vdn_case(case_random& random, bool double_q) {
 parity qmix_case(case_random& random, bool double_q) {
   const auto shape = random_agents(random);
   mixer_section with;
-  with.input = random.flip() ? mixer_input::state : mixer_input::observations;
+  constexpr mixer_input inputs[] = {mixer_input::state, mixer_input::observations,
+                                    mixer_input::none};
+  with.input = inputs[random.below(3)];
   with.embed_dim = random.between(1, 40);
   if (random.flip()) with.hyper_hidden = {random.between(1, 40)};
   auto learner = learner_of<qmix_learner>(random, shape, double_q, agents_section(), with);

@@ -18,14 +18,17 @@ network_shape qmix_config::shape_for(const env_spec& spec) const {
 }
 
 void describe(enum_schema<mixer_input>& s) {
-  s.name("state", mixer_input::state).name("observations", mixer_input::observations);
+  s.name("state", mixer_input::state)
+      .name("observations", mixer_input::observations)
+      .name("none", mixer_input::none);
 }
 
 void describe(options_schema<mixer_section>& s) {
   s.field("input", &mixer_section::input)
       .help(
-          "What the mixing network sees: state is the environment's global state, observations are "
-          "those of all agents.");
+          "What the mixing weights depend on: state is the environment's global state, "
+          "observations "
+          "are those of all agents, none is nothing, so that the weights are the same everywhere.");
   s.field("embed_dim", &mixer_section::embed_dim)
       .also_known_as({"mixing_embed_dim"})
       .at_least(1)

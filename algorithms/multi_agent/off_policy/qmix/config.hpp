@@ -9,10 +9,12 @@ namespace troupe {
 enum class mixer_input {
   state,         ///< The global state of the environment.
   observations,  ///< The observations of all agents.
+  none,          ///< Nothing: the mixing weights are the same everywhere.
 };
 
 /// The options of the mixing network; `describe` has their units, ranges and meanings. The defaults
-/// are those of Rashid et al. 2018, https://arxiv.org/abs/1803.11485, appendix C.2.
+/// are those of Rashid et al. 2018, https://arxiv.org/abs/1803.11485. Without an input it is their
+/// ablation QMIX-NS.
 struct mixer_section {
   mixer_input input = mixer_input::state;
   int embed_dim = 32;

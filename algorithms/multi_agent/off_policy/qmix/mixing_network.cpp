@@ -22,6 +22,7 @@ agent_layout::range input_of_mixer(const network_shape& shape, mixer_input input
   if (shape.agents.empty()) {
     throw std::invalid_argument("mixer (" + to_string(shape) + "): expected several agents");
   }
+  if (input == mixer_input::none) return {};
   // The row is [observations of all agents, state, who acts, action masks] (agent_layout).
   std::size_t observations = 0;
   for (const auto& agent : shape.agents) observations += static_cast<std::size_t>(agent.obs_size);
@@ -36,23 +37,23 @@ mixing_network::mixing_network(const network_shape& shape, const mixer_section& 
     : obs_size_(shape.obs_size),
       agents_(static_cast<int>(shape.agents.size())),
       embed_(options.embed_dim),
-      input_(input_of_mixer(shape, options.input)),
-      hypers_{
-          {"mixer.w1", detail::mlp(static_cast<int>(input_.size), options.hyper_hidden,
-                                   agents_ * embed_, activation::relu)},
-          {"mixer.b1", detail::mlp(static_cast<int>(input_.size), {}, embed_, activation::relu)},
-          {"mixer.w2", detail::mlp(static_cast<int>(input_.size), options.hyper_hidden, embed_,
-                                   activation::relu)},
-          {"mixer.v", detail::mlp(static_cast<int>(input_.size), {embed_}, 1, activation::relu)}} {
+      sees_nothing_(options.input == mixer_input::none),
+      input_(input_of_mixer(shape, options.input)) {
+  if (sees_nothing_) input_.size = 1;
   if (input_.size == 0) {
     throw std::invalid_argument("mixer (" + to_string(shape) +
                                 "): expected an environment that shows its input, got none");
   }
-  std::size_t first = 0;
-  for (auto& each : hypers_) {
-    each.first = first;
-    first += each.net.parameter_count();
-  }
+  const auto add = [&](const char* name, const std::vector<int>& hidden, int outputs) {
+    const auto first =
+        hypers_.empty() ? 0 : hypers_.back().first + hypers_.back().net.parameter_count();
+    hypers_.push_back(
+        {name, {static_cast<int>(input_.size), hidden, outputs, activation::relu}, first});
+  };
+  add("mixer.w1", options.hyper_hidden, agents_ * embed_);
+  add("mixer.b1", {}, embed_);
+  add("mixer.w2", options.hyper_hidden, embed_);
+  add("mixer.v", {embed_}, 1);
 }
 
 tensor_layout mixing_network::layout() const {
@@ -70,7 +71,8 @@ void mixing_network::mix(const float* parameters, const float* obs, const float*
   const auto count = static_cast<std::size_t>(rows);
   const auto embed = static_cast<std::size_t>(embed_), agents = static_cast<std::size_t>(agents_);
   float* state = detail::grown(state_, count * input_.size);
-  for (std::size_t row = 0; row < count; ++row) {
+  if (sees_nothing_) std::fill_n(state, count, 1.0f);
+  for (std::size_t row = 0; row < count && !sees_nothing_; ++row) {
     const float* from = obs + row * static_cast<std::size_t>(obs_size_) + input_.begin;
     std::copy_n(from, input_.size, state + row * input_.size);
   }
@@ -140,15 +142,16 @@ void mixing_network::backward(const float* parameters, const float*, const float
 
 at::Tensor mixing_network::mix(const at::Tensor& parameters, const at::Tensor& obs,
                                const at::Tensor& q) const {
-  const auto state = obs.narrow(1, static_cast<std::int64_t>(input_.begin),
-                                static_cast<std::int64_t>(input_.size));
+  const auto rows = q.size(0);
+  const auto state = sees_nothing_ ? at::ones({rows, 1}, q.options())
+                                   : obs.narrow(1, static_cast<std::int64_t>(input_.begin),
+                                                static_cast<std::int64_t>(input_.size));
   const auto made_by = [&](int which) {
-    const auto& each = hypers_[which];
+    const auto& each = hypers_[static_cast<std::size_t>(which)];
     const auto own = parameters.narrow(0, static_cast<std::int64_t>(each.first),
                                        static_cast<std::int64_t>(each.net.parameter_count()));
     return detail::forward(each.net, own, state);
   };
-  const auto rows = q.size(0);
   const auto first = made_by(w1).abs().view({rows, agents_, embed_});
   const auto hidden = at::elu(at::bmm(q.unsqueeze(1), first).squeeze(1) + made_by(b1));
   return (hidden * made_by(w2).abs()).sum(1) + made_by(v).squeeze(1);

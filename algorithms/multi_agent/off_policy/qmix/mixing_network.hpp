@@ -1,6 +1,8 @@
 #pragma once
 // The mixing network of QMIX.
 
+#include <vector>
+
 #include "actors/environments/agent_layout.hpp"
 #include "actors/kernels/float_block.hpp"
 #include "actors/networks/mlp.hpp"
@@ -10,8 +12,8 @@
 
 namespace troupe {
 
-/// Returns where the mixer's input lies in an observation of an environment with several agents.
-/// Throws std::invalid_argument for a shape without agents.
+/// Returns where the mixer's input lies in an observation of an environment with several agents; an
+/// empty range for none. Throws std::invalid_argument for a shape without agents.
 agent_layout::range input_of_mixer(const network_shape& shape, mixer_input input);
 
 /// The monotonic mixing of Rashid et al. 2018, https://arxiv.org/abs/1803.11485, section 4 and
@@ -21,7 +23,8 @@ agent_layout::range input_of_mixer(const network_shape& shape, mixer_input input
 ///
 /// Hypernetworks make w1 [E, N] and w2 [E], whose absolute values are taken, b1 [E], and v, of the
 /// input s [S]: those of w1 and w2 have hyper_hidden layers with ReLU, that of b1 is linear, and
-/// that of v has one hidden layer [E] with ReLU. N is the number of agents, E is embed_dim.
+/// that of v has one hidden layer [E] with ReLU. N is the number of agents, E is embed_dim. Without
+/// an input s is the number 1.
 class mixing_network final : public value_mixer {
  public:
   /// Throws std::invalid_argument if the environment does not show the input.
@@ -48,8 +51,9 @@ class mixing_network final : public value_mixer {
   };
 
   int obs_size_, agents_, embed_;
-  agent_layout::range input_;
-  hyper hypers_[4];                     // w1, b1, w2, v
+  bool sees_nothing_;
+  agent_layout::range input_;  // of one number where it sees nothing, which is then not read
+  std::vector<hyper> hypers_;  // w1, b1, w2, v
   detail::float_block state_, hidden_;  // [B, S], and elu(w1 q + b1) [B, E]
   detail::float_block d_hidden_;        // [B, E]
 };

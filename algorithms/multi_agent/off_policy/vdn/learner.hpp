@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// The sum of the agents' values, Q_tot = sum of Q_i (Sunehag et al. 2017,
-/// https://arxiv.org/abs/1706.05296, equation 1). It has no parameters.
+/// https://arxiv.org/abs/1706.05296, section 3). It has no parameters.
 class sum_mixer final : public value_mixer {
  public:
   explicit sum_mixer(const network_shape& shape) : agents_(shape.agents.size()) {}

@@ -6,7 +6,7 @@
 #include "actors/networks/named_tensors.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
 #include "algorithms/off_policy/collector.hpp"
-#include "tests/algorithms/multi_agent/leaving.hpp"
+#include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/off_policy/two_agents.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/runtime/support.hpp"
@@ -101,11 +101,11 @@ task<> own_steps_go_on(system& sys) {
 }
 TEST_CASE("collector: transitions of agents that have begun are saved") { play(own_steps_go_on); }
 
-task<> leaving_agents(system& sys) {
+task<> departing_agents(system& sys) {
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   for (const bool own : {false, true}) {
     CAPTURE(own);
-    const auto with = options<leaving>(1, {.own_steps = own});
+    const auto with = options<departing>(1, {.own_steps = own});
     auto one = collector_of(with, store);
     const auto made = one->collect(0, 5);
     const auto& rows = made.rows;
@@ -127,23 +127,25 @@ task<> leaving_agents(system& sys) {
     CHECK(ended(1)[2] == 1);
     CHECK(ended(2) == floats{0, 0, 0, 0, 1});
     CHECK(rows.terminated == floats{0, 0, 0, 0, 1});
-    CHECK(column_of(rows.agent_reward, 3, 2) == floats{1, 1, 1, 1, 1});
+    // All choose 0, which is right in steps 0 and 3.
+    CHECK(column_of(rows.agent_reward, 3, 0) == floats{1, 0, 0, 0, 0});
+    CHECK(column_of(rows.agent_reward, 3, 2) == floats{1, 0, 0, 1, 0});
     CHECK(rows.reward[0] == 1);
-    CHECK(rows.reward[4] == Approx(1.0 / 3));
+    CHECK(rows.reward[3] == Approx(1.0 / 3));
     CHECK(rows.discount == floats(5, 0.5f));
   }
 }
 TEST_CASE("collector: rows say which agents have ended, and which were cut off") {
-  play(leaving_agents);
+  play(departing_agents);
 }
 
 task<> failed_steps(system& sys) {
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   for (const bool own : {false, true}) {
-    auto one = collector_of(options<leaving>(1, {.own_steps = own}), store);
-    leaving::fails_at = 1;
+    auto one = collector_of(options<departing>(1, {.own_steps = own}), store);
+    departing::fails_at = 1;
     const auto made = one->collect(0, 2);
-    leaving::fails_at = -1;
+    departing::fails_at = -1;
     CHECK(made.rows.size() == 1);
     const auto after = one->collect(2, 5);
     CHECK(after.rows.step == numbers{0, 1, 2, 3, 4});

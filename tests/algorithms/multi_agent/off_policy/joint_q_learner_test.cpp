@@ -201,6 +201,23 @@ TEST_CASE("qmix: the mixer's input lies where the environment shows it", "[joint
   CHECK(range(of(), mixer_input::state) == pair(2, 0));
   CHECK_THROWS_WITH(qmix_learner(of(), linear(), 1),
                     Catch::Contains("expected an environment that shows its input"));
+  CHECK(range(of(), mixer_input::none) == pair(0, 0));
+  CHECK_NOTHROW(qmix_learner(of(), linear(), 1, {}, {.input = mixer_input::none}));
+}
+
+TEST_CASE("qmix: without an input the mixing weights are the same everywhere", "[joint_q]") {
+  const auto shape = four_agents();
+  case_random random(1);
+  const auto batch = random_joint_batch(random, shape, 2);
+  const std::vector<float> q{1, 2, 3, 4, 1, 2, 3, 4};
+  for (const auto input : {mixer_input::state, mixer_input::none}) {
+    mixing_network mixer(shape, {.input = input});
+    std::vector<float> parameters(static_cast<std::size_t>(mixer.layout().count));
+    mixer.initialise(random, parameters.data());
+    std::vector<float> total(2);
+    mixer.mix(parameters.data(), batch.obs.data(), q.data(), 2, total.data());
+    CHECK((total[0] == total[1]) == (input == mixer_input::none));
+  }
 }
 
 TEMPLATE_TEST_CASE("joint q: what an agent shows that does not act changes nothing", "[joint_q]",

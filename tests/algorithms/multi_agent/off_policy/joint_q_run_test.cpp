@@ -13,7 +13,7 @@
 #include "algorithms/multi_agent/off_policy/vdn/vdn.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/algorithms/multi_agent/leaving.hpp"
+#include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/test.hpp"
@@ -26,7 +26,7 @@ using namespace testing;
 template <class Config>
 Config short_run(const std::string& env = "Meeting-v0", training_mode mode = training_mode::sync) {
   register_test_worlds();
-  register_leaving();
+  register_departing();
   Config config;
   config.env = {.id = env, .n_envs = 4};
   config.total_steps = 320;
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("joint q: pieces that end at checkpoints come to the weights 
 TEMPLATE_TEST_CASE("joint q: agents that act in turn or leave, also in pieces", "", iql_config,
                    vdn_config, qmix_config) {
   stage on;
-  for (const std::string env : {"Turns-v0", "Leaving-v0"}) {
+  for (const std::string env : {"Turns-v0", "Departing-v0"}) {
     for (const auto mode : {training_mode::sync, training_mode::async}) {
       auto config = short_run<TestType>(env, mode);
       if constexpr (std::is_same_v<TestType, qmix_config>) {
@@ -128,6 +128,7 @@ TEMPLATE_TEST_CASE("joint q: a prioritised replay, double learning and each back
     for (const bool double_q : {false, true}) {
       for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
         auto config = short_run<TestType>();
+        config.total_steps = 480;
         config.checkpoint.every_updates = 5;
         if (prioritised) config.replay.prioritised = priority_options{};
         config.trainer.double_q = double_q;
@@ -255,7 +256,7 @@ TEMPLATE_TEST_CASE("joint q: killed collectors cost no more than their steps", "
   stage on;
   log::set_level("off");
   for (const std::uint64_t seed : {1, 2, 3}) {
-    auto config = short_run<TestType>("Leaving-v0");
+    auto config = short_run<TestType>("Departing-v0");
     config.seed = seed;
     config.faults = "crash=0.01";
     config.checkpoint.every_updates = 0;
