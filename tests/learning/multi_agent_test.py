@@ -13,12 +13,11 @@ import multi_agent
 
 
 class Scripted(multi_agent.Runs):
-    """A `troupe` that knows `known` and whose runs come to what they are told."""
+    """Runs of a `troupe` that knows one algorithm, `known`."""
 
     def __init__(self, only_kept=False):
         super().__init__(pathlib.Path("."), only_kept)
         self.defaults = {"known": {"lr": 1}}
-        self.worked = 0
 
     def defaults_of(self, algorithm):
         if algorithm not in self.defaults:
@@ -26,12 +25,8 @@ class Scripted(multi_agent.Runs):
         return self.defaults[algorithm]
 
     def run(self, seed=1, options=(), algorithm="known"):
-        def work():
-            self.worked += 1
-            return {"eval_mean": float(self.worked), "steps": 10, "cpu_s": 0.5}
-        told = [list(options), self.defaults_of(algorithm)]
         with contextlib.redirect_stdout(io.StringIO()):
-            return self.kept("cell", seed, told, work)["eval_mean"]
+            return self.train("cell", algorithm, "Env-v0", 10, seed, *options)["eval_mean"]
 
 
 class Judged(unittest.TestCase):
@@ -57,8 +52,15 @@ class Kept(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.addCleanup(setattr, multi_agent, "KEPT", multi_agent.KEPT)
-        multi_agent.KEPT = pathlib.Path(folder.name)
+        for name, value in {"KEPT": pathlib.Path(folder.name), "measured": self.measure}.items():
+            self.addCleanup(setattr, multi_agent, name, getattr(multi_agent, name))
+            setattr(multi_agent, name, value)
+        self.measured = 0
+
+    def measure(self, _):
+        """A command whose score says how many there were before it."""
+        self.measured += 1
+        return json.dumps({"eval_mean": float(self.measured), "eval_std": 0.0, "steps": 10}), 0.5
 
     def test_what_is_done_is_not_done_again(self):
         runs = Scripted()
@@ -75,7 +77,7 @@ class Kept(unittest.TestCase):
         runs = Scripted(only_kept=True)
         with self.assertRaisesRegex(multi_agent.Missing, "not done yet"):
             runs.run()
-        self.assertEqual(runs.worked, 0)
+        self.assertEqual(self.measured, 0)
 
     def test_an_unknown_algorithm_is_missing(self):
         with self.assertRaisesRegex(multi_agent.Missing, "troupe has no unknown"):

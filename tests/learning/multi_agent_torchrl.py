@@ -2,9 +2,9 @@
 
 The parts are those of TorchRL's tutorial of multi-agent PPO: MultiAgentMLP with shared parameters, a central critic that
 sees all observations, ClipPPOLoss and GAE. NUMBERS is a JSON object of multi_agent.py: those of Troupe's MAPPO, and a
-learning rate of its own. Both have two hidden layers of 64 tanh units and Adam with an epsilon of 1e-5. A minibatch has the
-same number of rows; here the rows of the agents of one environment step stay together. Initial weights, the loss of the
-critic (smooth L1, of values that are not normalised) and what the critic sees are TorchRL's. Episodes are gathered one after
+learning rate of its own. Both have two hidden layers of 64 tanh units. A minibatch has the same number of rows; here the rows
+of the agents of one environment step stay together. Initial weights, Adam's epsilon, the loss of the critic (smooth L1, of
+values that are not normalised) and what the critic sees are TorchRL's. Episodes are gathered one after
 the other by the environment's own `rollout`. Prints one JSON object: the mean return of an agent in the final episodes with
 the likeliest actions, and the environment steps that were trained on.
 """
@@ -56,7 +56,7 @@ loss = ClipPPOLoss(actor_network=policy, critic_network=critic, clip_epsilon=NUM
 loss.set_keys(reward=(GROUP, "reward"), action=(GROUP, "action"), value=(GROUP, "state_value"), done=(GROUP, "done"),
               terminated=(GROUP, "terminated"), sample_log_prob=(GROUP, "sample_log_prob"))
 loss.make_value_estimator(ValueEstimators.GAE, gamma=NUMBERS["gamma"], lmbda=NUMBERS["gae_lambda"])
-optimiser = torch.optim.Adam(loss.parameters(), NUMBERS["lr"], eps=1e-5)
+optimiser = torch.optim.Adam(loss.parameters(), NUMBERS["lr"])
 
 trained = 0
 while trained < NUMBERS["steps"]:
