@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS]
+# The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS [ALGO...]]
 # KILLS: of each algorithm and mode, half of them while a checkpoint is written; 3 unless said.
+# ALGO: only these of the algorithms below, which are all unless said.
 set -euo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 kills=${2:-3}
+only=" ${*:3} "
 
 options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is asked for
   echo --algo "$1" --deterministic --seed "$3" --metrics-port 0 --json
@@ -17,6 +19,12 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
     mappo)  # a policy for each agent
       echo --env simple_spread_v3 agents.share=false rollout.n_steps=125 rollout.workers=3 rollout.batch=2 \
         trainer.batch_size=125 trainer.n_epochs=4 checkpoint.every_updates=1
+      ;;
+    qmix | maddpg)
+      echo --env simple_spread_v3 agents.share=false collection.train_freq=5 collection.workers=3 \
+        collection.max_staleness=2 collection.learning_starts=500 trainer.batch_size=64 replay.capacity=3000 \
+        checkpoint.every_updates=48
+      [[ $1 == qmix ]] || echo 'env.options={"continuous_actions":true}'
       ;;
     dqn)
       echo collection.train_freq=8 collection.workers=3 collection.max_staleness=2 \
@@ -83,8 +91,9 @@ for number in {1..20}; do
   echo "{\"prompt\": \"$number\", \"answer\": \"$((number + 1))\"}"
 done >numbers.jsonl
 
-for what in "ppo sync" "ppo async" "mappo sync" "mappo async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
+for what in "ppo sync" "ppo async" "mappo sync" "mappo async" "qmix async" "maddpg async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
   read -r algo mode <<<"$what"
+  [[ $only =~ ^\ *$ || $only == *" $algo "* ]] || continue
   rm -rf first second other
   # shellcheck disable=SC2046  # one word an option
   set -- $(options "$algo" "$mode" 7)

@@ -10,7 +10,7 @@ namespace troupe {
 joint_q_options::joint_q_options() {
   lr = 5e-4;
   batch_size = 256;
-  target_update_interval = 200;
+  target_update_interval = 1;
   tau = 0.01;
   double_q = true;
 }

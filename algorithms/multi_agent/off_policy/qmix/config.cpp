@@ -39,9 +39,9 @@ void describe(options_schema<mixer_section>& s) {
       .items(0, 4)
       .at_least(1)
       .at_most(16384)
-      .example("[64]")
+      .example("[]")
       .help(
-          "The widths of the hidden layers of the networks that make the mixing weights; an empty "
+          "The widths of the hidden layers of the networks that make the mixing weights. An empty "
           "list means one linear layer, as in Rashid et al. 2018.");
 }
 

@@ -12,13 +12,14 @@ enum class mixer_input {
   none,          ///< Nothing: the mixing weights are the same everywhere.
 };
 
-/// The options of the mixing network; `describe` has their units, ranges and meanings. The defaults
-/// are those of Rashid et al. 2018, https://arxiv.org/abs/1803.11485. Without an input it is their
+/// The options of the mixing network; `describe` has their units, ranges and meanings. The width is
+/// that of Rashid et al. 2018, https://arxiv.org/abs/1803.11485. The hidden layer of the networks
+/// that make the weights is that of the authors' later code, PyMARL. Without an input it is their
 /// ablation QMIX-NS.
 struct mixer_section {
   mixer_input input = mixer_input::state;
   int embed_dim = 32;
-  std::vector<int> hyper_hidden = {};
+  std::vector<int> hyper_hidden = {64};
 };
 
 /// The configuration of a QMIX run.

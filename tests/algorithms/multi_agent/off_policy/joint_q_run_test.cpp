@@ -190,7 +190,7 @@ TEMPLATE_TEST_CASE("joint q: model files have all policies, and the mixer beside
   REQUIRE(model.shape.policies.size() == 2);
   CHECK(model.shape.policies[1].name == "walker_1");
   CHECK(model.parameters.numel() == 2 * (2 * 8 + 8 + 8 * 3 + 3));
-  CHECK(model.beside.size() == (std::is_same_v<TestType, qmix_config> ? 10 : 0));
+  CHECK(model.beside.size() == (std::is_same_v<TestType, qmix_config> ? 14 : 0));
   const evaluator_options playing{.environments = environments_of(config.env, 2),
                                   .shape = model.shape,
                                   .network = model.options};

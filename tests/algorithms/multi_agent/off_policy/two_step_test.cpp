@@ -142,7 +142,7 @@ TEST_CASE("two-step game: a monotonic mixing represents 8") {
   const double e = std::exp(-7.0), second = 6 / (6 + e), bias = second * (1 - e), first = 1 - bias;
   const auto spec = make_vector_environment("two_step-v0", 1)->spec();
   const auto shape = joint_shape(spec, {"a", "b"}, {});
-  mixing_network mixer(shape, {.embed_dim = 2});
+  mixing_network mixer(shape, {.embed_dim = 2, .hyper_hidden = {}});
   std::vector<float> parameters(static_cast<std::size_t>(mixer.layout().count), 0.0f);
   const auto place = [&](const std::string& name) {
     const auto layout = mixer.layout();
