@@ -190,6 +190,13 @@ difference_rewards::difference_rewards(std::unique_ptr<environment> inner)
         to_string(own.action_space)));
   }
   for (const auto& integer : numbers.integers) first_.push_back(integer.first);
+  std::vector<float> obs(layout_.obs_size());
+  inner_->reset(0, obs);
+  if (state_writer state; !inner_->save(state)) {
+    throw std::invalid_argument(
+        own.id +
+        ": difference_rewards: expected an environment that can be saved, got one without `save`");
+  }
 }
 
 env_spec difference_rewards::spec() const {
@@ -200,10 +207,7 @@ env_spec difference_rewards::spec() const {
 
 step_result difference_rewards::step(action_view action, std::span<float> obs) {
   state_writer before;
-  if (!inner_->save(before)) {
-    throw std::runtime_error(inner_->spec().id +
-                             ": difference_rewards: expected an environment that can be saved");
-  }
+  inner_->save(before);
   const state_reader begin(before.bytes());
   std::vector<std::int64_t> integers(action.parts().begin(), action.parts().end());
   std::vector<double> without(layout_.count());

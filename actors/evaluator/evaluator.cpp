@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "actors/evaluator/joint_actions.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
@@ -14,6 +15,16 @@
 namespace troupe {
 
 namespace {
+
+/// Counts the joint actions of the environments in which episodes are left.
+void count(joint_actions& together, std::span<const float> obs,
+           std::span<const std::int64_t> choices, const std::vector<std::size_t>& left) {
+  const auto width = obs.size() / left.size(), agents = choices.size() / left.size();
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i] == 0) continue;
+    together.add(obs.subspan(i * width, width), choices.subspan(i * agents, agents));
+  }
+}
 
 /// Returns the mean return of each task.
 std::vector<double> means_of(const std::vector<evaluated_episode>& episodes, std::size_t tasks) {
@@ -96,15 +107,15 @@ env_actions evaluator::act(std::span<const float> obs, action_random& random) {
   return actions;
 }
 
-double evaluator::score_of(const finished_episode& ended) const {
-  const auto& shape = options_.shape;
+double score_of(const network_shape& shape, std::span<const double> agent_returns,
+                double episode_return) {
   double sum = 0, count = 0;
   for (std::size_t i = 0; i < shape.agents.size(); ++i) {
     if (!shape.policies[static_cast<std::size_t>(shape.agents[i].policy)].scored) continue;
-    sum += ended.agent_returns.at(i);
+    sum += agent_returns[i];
     ++count;
   }
-  return count > 0 ? sum / count : ended.episode_return;
+  return count > 0 ? sum / count : episode_return;
 }
 
 evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t seed) {
@@ -112,7 +123,9 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   network_->load_parameters(of.parameters);
   action_random random(derived_seed(seed, "evaluation's actions"));
   const auto n = environments_->size();
-  const auto tasks = environments_->spec().tasks;
+  const auto spec = environments_->spec();
+  const auto& tasks = spec.tasks;
+  joint_actions together(spec);
   episodes =
       static_cast<std::size_t>(episodes_of_all_tasks(static_cast<int>(episodes), tasks.size()));
 
@@ -125,7 +138,9 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   if (watcher_) watcher_(*environments_, nullptr);
   while (played.size() < episodes) {
     if (stop_asked_ && stop_asked_()) throw evaluation_error("an evaluation was stopped");
-    auto after = environments_->step(act(obs, random));
+    auto actions = act(obs, random);
+    if (together.counts()) count(together, obs, actions.discrete, left);
+    auto after = environments_->step(std::move(actions));
     if (watcher_) watcher_(*environments_, &after);
     failed += after.failures.size();
     if (failed > 10 * episodes) {
@@ -136,8 +151,8 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     for (const auto& ended : after.finished) {
       if (left[ended.index] == 0) continue;
       --left[ended.index];
-      played.push_back(
-          {score_of(ended), static_cast<double>(ended.length), ended.task, ended.agent_returns});
+      played.push_back({score_of(options_.shape, ended.agent_returns, ended.episode_return),
+                        static_cast<double>(ended.length), ended.task, ended.agent_returns});
       waited = 0;
     }
     if (++waited > patience) {
@@ -146,7 +161,10 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     }
     obs = std::move(after.obs);
   }
-  return summarise(played, of.version, tasks);
+  auto result = summarise(played, of.version, tasks);
+  for (const auto& agent : spec.agents) result.agent_names.push_back(agent.name);
+  result.joint_actions = together.shares();
+  return result;
 }
 
 }  // namespace troupe

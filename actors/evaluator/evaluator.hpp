@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "actors/environments/hosted_environment.hpp"
@@ -41,14 +43,24 @@ struct evaluation {
   double mean_length = 0;
   std::int64_t version = 0;
   std::vector<double> task_means = {};  ///< The mean of the unscaled returns of each task.
-  std::vector<double> agent_means =
-      {};  ///< [N] The mean return of each agent, if there are several.
+  /// [N] The mean return of each agent, if there are several.
+  std::vector<double> agent_means = {};
+  std::vector<std::string> agent_names = {};  ///< [N]
+  /// The shares of joint actions (joint_actions::shares) in the steps of the evaluation.
+  std::vector<double> joint_actions = {};
+  /// Further columns of progress.csv by name, which an algorithm adds.
+  std::map<std::string, double> columns = {};
 };
 
 /// Computes the mean and standard deviation of the returns, and the mean length. `tasks` are the
 /// tasks of an environment with several, each of which must have been played.
 evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version,
                      const std::vector<env_task>& tasks = {});
+
+/// Returns the return that counts of an episode: with several policies the mean of those of the
+/// agents [N] whose policies are scored.
+double score_of(const network_shape& shape, std::span<const double> agent_returns,
+                double episode_return);
 
 /// Returns the number of episodes rounded up so that each task has the same number of them.
 int episodes_of_all_tasks(int episodes, std::size_t tasks);
@@ -91,9 +103,6 @@ class evaluator {
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
-  /// The return that counts of an episode: with several policies the mean of those of the agents
-  /// whose policies are scored.
-  double score_of(const finished_episode& ended) const;
   /// Returns an action for each row of `obs`.
   env_actions act(std::span<const float> obs, action_random& random);
 

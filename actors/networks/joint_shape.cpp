@@ -54,7 +54,7 @@ network_shape joint_shape(const env_spec& spec, const std::vector<std::string>& 
     throw std::invalid_argument(
         spec.id +
         ": expected an environment with a global state for the critic, got one without; "
-        "the critic can see the observations of all agents instead");
+        "with critic=observations it sees what all agents see");
   }
   const agent_layout layout(spec);
   const agent_layout::range all_observations{0, layout.state().begin};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/python/python_environment.hpp"
+#include "actors/worlds/bar_problem/bar_problem.hpp"
 #include "actors/worlds/board_games/line_game.hpp"
 #include "actors/worlds/box2d/lunar_lander.hpp"
 #include "actors/worlds/classic_control/acrobot.hpp"
@@ -114,6 +115,7 @@ struct registry {
       {"MountainCarContinuous-v0", of<mountain_car_continuous>()},
       {"Pendulum-v1", with_options<pendulum>(pendulum_options())},
       {"TicTacToe-v0", of<line_game>()},
+      {"bar_problem-v0", with_options<bar_problem>(bar_problem_options())},
       {"climbing-v0", with_options<matrix_game>(climbing_options())},
       {"matching_pennies-v0", with_options<matrix_game>(matching_pennies_options())},
       {"matrix_game-v0", with_options<matrix_game>(matrix_game_options())},

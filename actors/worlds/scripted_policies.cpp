@@ -57,7 +57,8 @@ class random_policy final : public scripted_policy {
   action_numbers numbers_;
 };
 
-/// A rule that maps an observation [D] to one choice.
+/// A rule that maps an observation [D] to one choice. Where actions are a Box, the number of the
+/// choice is 1 and the others are 0, which is the same action in particle environments.
 class rule final : public scripted_policy {
  public:
   using choose = std::function<std::int64_t(std::span<const float> obs)>;
@@ -65,13 +66,17 @@ class rule final : public scripted_policy {
       : name_(std::move(name)), width_(width), choose_(std::move(what)) {}
 
   void act(const agent_sight& seen, action_random&, std::span<std::int64_t> choices,
-           std::span<float>) override {
+           std::span<float> floats) override {
     if (seen.obs.size() != width_) {
       throw std::invalid_argument(
           fmt::format("scripted policy \"{}\": expected observations of {} numbers, got {}", name_,
                       width_, seen.obs.size()));
     }
-    choices[0] = choose_(seen.obs);
+    const auto choice = choose_(seen.obs);
+    if (!choices.empty()) choices[0] = choice;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      floats[i] = static_cast<std::int64_t>(i) == choice ? 1.0f : 0.0f;
+    }
   }
 
  private:
@@ -82,9 +87,9 @@ class rule final : public scripted_policy {
 
 std::unique_ptr<scripted_policy> make_rule(const scripted_policy_request& of, std::size_t width,
                                            rule::choose what) {
-  if (!of.actions.get_if<spaces::discrete>()) {
+  if (!of.actions.get_if<spaces::discrete>() && !of.actions.get_if<spaces::box>()) {
     throw std::invalid_argument(
-        fmt::format("scripted policy \"{}\": expected agents with actions of Discrete, got {}",
+        fmt::format("scripted policy \"{}\": expected agents with actions of Discrete or Box, got {}",
                     of.name, to_string(of.actions)));
   }
   return std::make_unique<rule>(of.name, width, std::move(what));

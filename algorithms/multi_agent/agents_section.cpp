@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "actors/environments/action_numbers.hpp"
 #include "actors/worlds/scripted_policies.hpp"
 
 namespace troupe {
@@ -33,6 +34,22 @@ std::string names_of(const env_spec& spec) {
 
 nlohmann::json scripts_of(const agents_section& section) {
   return nlohmann::json::parse(section.scripted.text);
+}
+
+/// Lets a scripted policy act once on zeros. Throws std::invalid_argument, before a run begins, if
+/// it is not known or plays other agents.
+void require_script(const scripted_policy_request& request, const agent_spec& agent) {
+  const auto numbers = numbers_of(request.actions);
+  std::vector<std::int64_t> choices(numbers.integers.size());
+  std::vector<float> floats(numbers.low.size());
+  const std::vector<float> obs(agent.observation_space.flat_size());
+  action_random random(0);
+  try {
+    make_scripted_policy(request)->act({obs, {}}, random, choices, floats);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(
+        fmt::format("agents.scripted: agent \"{}\": {}", agent.name, error.what()));
+  }
 }
 
 void cover(const env_spec& spec, const std::string& pattern, const std::string& policy,
@@ -104,7 +121,7 @@ network_shape shape_of_agents(const agents_section& section, const env_spec& spe
     const auto index = static_cast<int>(policy - shape.policies.begin());
     const auto agent = std::ranges::find(shape.agents, index, &agent_view::policy);
     const auto& of = spec.agents[static_cast<std::size_t>(agent - shape.agents.begin())];
-    make_scripted_policy({policy->script, of.action_space, env_options});
+    require_script({policy->script, of.action_space, env_options}, of);
   }
   for (auto& policy : shape.policies) {
     policy.scored = section.score.empty() || policy.name == section.score;
@@ -131,7 +148,7 @@ void describe(options_schema<agents_section>& s) {
       .help(
           "Which policy plays which agents: an object from patterns of agents' names, with * and "
           "?, to names of policies, such as {\"chaser_*\": \"chaser\", \"runner\": \"runner\"}. "
-          "Each agent needs one pattern. If the object is empty, agents whose names differ only in "
+          "Each agent needs exactly one pattern. If the object is empty, agents whose names differ only in "
           "their number share a policy.");
   s.field("share", &agents_section::share)
       .help(
@@ -141,7 +158,9 @@ void describe(options_schema<agents_section>& s) {
   s.field("frozen", &agents_section::frozen)
       .items(0, 1024)
       .example("[runner]")
-      .help("The policies that act and are not trained.");
+      .help(
+          "The policies that act and are not trained. Their weights are random unless the run begins "
+          "with a model.");
   s.field("scripted", &agents_section::scripted)
       .help(
           "The policies that follow fixed rules: an object from names of policies to names of "
@@ -164,8 +183,8 @@ void describe(options_schema<agents_section>& s) {
           "plays.");
   s.field("score", &agents_section::score)
       .help(
-          "The policy whose agents' mean return is the score of evaluations, which choose the best "
-          "model; empty means all agents.");
+          "The policy whose agents' mean return is the score, which is in rollout/ep_rew_mean and "
+          "eval/mean_reward and chooses the best model. Empty means all agents.");
 }
 
 }  // namespace troupe

@@ -254,6 +254,22 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
   }
 }
 
+/// Throws std::runtime_error if an agent that acted after `before` [D] waits for its next turn:
+/// central critics of continuous actions learn from single steps, which have no next value of it.
+void collector::refuse_turns(const float* before) {
+  const auto& agents = options_.shape.agents;
+  for (std::size_t agent = 0; agent < agents.size(); ++agent) {
+    const auto active = static_cast<std::size_t>(std::max(agents[agent].active, 0));
+    const bool waits = agents[agent].active >= 0 && before[active] != 0 &&
+                       results_.next()[active] == 0 && results_.terminated()[agent] == 0;
+    if (!waits) continue;
+    throw std::runtime_error(fmt::format(
+        "{}: agent \"{}\": expected an agent with continuous actions to act in every step until its "
+        "end, got one that waits for its turn; ippo and mappo learn with agents that act in turn",
+        environments_.spec().id, agents[agent].name));
+  }
+}
+
 /// Appends the row of several agents, or those that this step completes with own_steps.
 void collector::append_agents(transition_rows& to, std::size_t i, const float* before,
                               const float* next, const env_step& after, episode_end end) {
@@ -263,6 +279,7 @@ void collector::append_agents(transition_rows& to, std::size_t i, const float* b
   };
   const std::span choices(choice_.data() + i * widths.choices, widths.choices);
   results_.take(after, i, next);
+  if (options_.shape.is_continuous()) refuse_turns(before);
   if (agent_steps_.empty()) {
     put(to.obs, std::span(before, widths.obs));
     put(to.action, std::span(taken_).subspan(i * widths.action, widths.action));

@@ -116,6 +116,7 @@ class collector {
   void append(transition_rows& to, std::span<const float> before, const env_step& after);
   void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
                   const env_step& after);
+  void refuse_turns(const float* before);
   void append_agents(transition_rows& to, std::size_t i, const float* before, const float* next,
                      const env_step& after, episode_end end);
   /// Appends the place in its episode of a row of environment i: its first step, and how the

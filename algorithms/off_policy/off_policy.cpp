@@ -62,8 +62,9 @@ task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
 task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
   for (const auto& one : made) {
     for (const auto& e : one.episodes) {
-      co_await in.records.route<&recorder::episode_with_info>(in.progress.steps + e.step,
-                                                              e.episode_return, e.length, e.info);
+      co_await in.records.route<&recorder::episode_with_info>(
+          in.progress.steps + e.step, score_of(shape, e.agent_returns, e.episode_return), e.length,
+          e.info);
       ++episodes_to_log_;
       for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
         agent_returns_[i].add(e.agent_returns.at(i));
@@ -104,10 +105,8 @@ task<> off_policy::record(named_values learned) {
     row.values["rollout/exploration_rate"] =
         explore.epsilon.at(in.progress.steps, explore.total_steps);
   }
-  for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
-    if (agent_returns_[i].empty()) continue;
-    row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();
-  }
+  row.values.merge(agent_columns(shape, agent_returns_));
+  show_agents(row.values);
   in.metrics.updated(figures_of(learned));
   co_await in.record(std::move(row));
   const auto seen = co_await roles.replay.route<&transition_replay::counts>();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/evaluator/joint_actions.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/score_text.hpp"
@@ -85,6 +86,27 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
   }
 }
 
+/// Prints the table of joint actions, if there is one, and returns the shares by name.
+nlohmann::ordered_json joint_actions_of(const eval_arguments& arguments, const env_spec& spec,
+                                        const std::vector<double>& shares) {
+  nlohmann::ordered_json by_name;
+  if (shares.empty()) return by_name;
+  for (std::size_t i = 0; i < shares.size(); ++i) by_name[joint_action_name(spec, i)] = shares[i];
+  std::fputs("joint actions, as shares of the steps:\n", for_people(arguments));
+  const auto [columns, rows] = table_of(spec, shares);
+  const auto print = [&](const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto first = static_cast<int>(columns[0].size());
+      std::fprintf(for_people(arguments), i == 0 ? "  %-*s" : "  %*s", i == 0 ? first : 7,
+                   cells[i].c_str());
+    }
+    std::fputs("\n", for_people(arguments));
+  };
+  print(columns);
+  for (const auto& row : rows) print(row);
+  return by_name;
+}
+
 /// Evaluates a policy on the environment of its run.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const env_section& played, const context& of) {
@@ -115,12 +137,12 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
                score_text(result.std).c_str(), result.returns.size());
   nlohmann::ordered_json agents;
   for (std::size_t i = 0; i < result.agent_means.size(); ++i) {
-    const auto& name =
-        model.shape.policies.empty() ? std::to_string(i) : model.shape.agents[i].name;
+    const auto& name = result.agent_names[i];
     agents[name] = result.agent_means[i];
     std::fprintf(for_people(arguments), "  %s: %s\n", name.c_str(),
                  score_text(result.agent_means[i]).c_str());
   }
+  const auto together = joint_actions_of(arguments, spec_of(played), result.joint_actions);
   if (arguments.json) {
     nlohmann::ordered_json line{{"env", played.id},
                                 {"version", version},
@@ -128,6 +150,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
                                 {"eval_std", result.std},
                                 {"eval_episodes", result.returns.size()}};
     if (!agents.empty()) line["agents"] = agents;
+    if (!together.empty()) line["joint_actions"] = together;
     std::puts(line.dump().c_str());
   }
   if (!video) return 0;
@@ -169,7 +192,7 @@ int eval(const eval_arguments& arguments, const context& of) {
           "--video: expected a run on an environment, got one on the task " + settings.env.id);
     if (algorithm.evaluate)
       return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
-    return eval_policy(arguments, run, settings.env, of);
+    return eval_policy(arguments, run, for_evaluation(settings.env), of);
   } catch (const evaluation_error&) {
     throw;  // the evaluation failed, and the arguments were not wrong
   } catch (const call_error&) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -51,7 +52,40 @@ std::string short_text(const space& of) {
     return std::ranges::all_of(bounds, [&](float b) { return b == bounds.front(); });
   };
   if (box->low.empty() || !same(box->low) || !same(box->high)) return text;
+  if (std::isinf(box->low.front()) && std::isinf(box->high.front())) return text;
   return text + fmt::format(" in [{}, {}]", box->low.front(), box->high.front());
+}
+
+/// The spaces of several agents, such as "adversary_0 to adversary_2: Box(16), agent_0: Box(14)".
+std::string short_text(const std::vector<agent_spec>& agents, space agent_spec::*which) {
+  std::vector<std::string> parts;
+  for (auto first = agents.begin(); first != agents.end();) {
+    const auto text = short_text((*first).*which);
+    const auto differs = [&](const agent_spec& agent) { return short_text(agent.*which) != text; };
+    const auto end = std::find_if(first, agents.end(), differs);
+    const auto between = end - first == 2 ? "," : " to";
+    const auto names = end - first == 1 ? first->name
+                                        : fmt::format("{}{} {}", first->name, between,
+                                                      std::prev(end)->name);
+    parts.push_back(fmt::format("{}: {}", names, text));
+    first = end;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string observations_of(const env_spec& spec) {
+  if (spec.agents.empty()) return short_text(spec.observation_space);
+  auto text = short_text(spec.agents, &agent_spec::observation_space);
+  return spec.state_space ? text + "; state: " + short_text(*spec.state_space) : text;
+}
+
+std::string actions_of(const env_spec& spec) {
+  if (spec.agents.empty()) return short_text(spec.action_space);
+  const auto first = short_text(spec.agents[0].action_space);
+  const auto same = [&](const agent_spec& agent) { return short_text(agent.action_space) == first; };
+  return std::ranges::all_of(spec.agents, same)
+             ? first + " each"
+             : short_text(spec.agents, &agent_spec::action_space);
 }
 
 }  // namespace
@@ -69,7 +103,7 @@ int list(const list_arguments&, const context& of) {
   for (const auto& id : known_environments()) {
     const auto spec = make_vector_environment(id, 1)->spec();
     const auto& solved = spec.reward_threshold;
-    known.push_back({id, short_text(spec.observation_space), short_text(spec.action_space),
+    known.push_back({id, observations_of(spec), actions_of(spec),
                      solved ? fmt::format("{}", *solved) : "-"});
   }
   std::printf("environments\n%s", text_table(known, short_cell).c_str());

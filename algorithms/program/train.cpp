@@ -123,6 +123,9 @@ void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels
              s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
              labels.verdict, score_text(s.eval_mean), score_text(s.eval_std), s.eval_episodes,
              labels.judged, verdict);
+  for (const auto& [name, mean] : s.eval_agents) {
+    fmt::print(to, "  {}: {}\n", name, score_text(mean));
+  }
   if (s.start_s > 0)
     fmt::print(to, "before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
   fmt::print(to, "run directory: {}\n", s.run_directory);

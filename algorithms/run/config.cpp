@@ -108,6 +108,11 @@ bool is_placement(const std::string& text) {
   }
 }
 
+env_section for_evaluation(env_section env) {
+  env.difference_rewards = false;
+  return env;
+}
+
 hosted_environment::factory environments_of(const env_section& env, int count) {
   if (!env.tasks && names_openenv(env.id))
     return openenv_environments{env.request(), static_cast<std::size_t>(count)};
@@ -273,8 +278,8 @@ void describe(options_schema<env_section>& s) {
   s.field("difference_rewards", &env_section::difference_rewards)
       .help(
           "If true, each of several agents gets the team's reward less what that would have been "
-          "had "
-          "it taken action 0 (Wolpert and Tumer 2001).");
+          "had it taken action 0 (Wolpert and Tumer 2001). Evaluations have the environment's own "
+          "rewards.");
   s.field("channel", &env_section::channel)
       .help(
           "The messages that several agents can send each other beside their actions; null means "

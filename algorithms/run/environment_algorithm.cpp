@@ -5,6 +5,7 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "runtime/metrics/registry.hpp"
 
 namespace troupe {
 
@@ -13,10 +14,10 @@ network_shape shape_for(const run_settings& settings, const env_spec& spec) {
 }
 
 environment_algorithm::environment_algorithm(training_run& in)
-    : in(in), spec(spec_of(in.settings.env)), shape(shape_for(in.settings, spec)) {}
+    : in(in), spec(spec_of(in.settings.env)), shape(shape_for(in.settings, spec)), agents_view_(spec, shape) {}
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
-  return {.environments = environments_of(in.settings.env,
+  return {.environments = environments_of(for_evaluation(in.settings.env),
                                           environments_of_evaluation(episodes, spec.tasks.size())),
           .shape = shape,
           .network = in.settings.network,
@@ -35,7 +36,8 @@ task<> environment_algorithm::serve_evaluator() {
 
 task<evaluation> environment_algorithm::evaluate(weights of, std::size_t episodes,
                                                  std::uint64_t seed) {
-  co_return co_await evaluations.route<&evaluator::evaluate>(std::move(of), episodes, seed);
+  auto seen = co_await evaluations.route<&evaluator::evaluate>(std::move(of), episodes, seed);
+  co_return with_agents(std::move(seen));
 }
 
 task<evaluation> environment_algorithm::evaluate_finally(weights of) {
@@ -46,9 +48,31 @@ task<evaluation> environment_algorithm::evaluate_finally(weights of) {
                           .idempotent = {endpoint<&evaluator::evaluate>}};
   const auto judging =
       co_await in.serve<evaluator>(std::move(measuring), evaluator_of(episodes), in.stop_asked);
-  co_return co_await judging.route<&evaluator::evaluate>(
+  auto seen = co_await judging.route<&evaluator::evaluate>(
       std::move(of), static_cast<std::size_t>(episodes),
       derived_seed(in.settings.seed, "final evaluation"));
+  co_return with_agents(std::move(seen));
+}
+
+void environment_algorithm::show_agents(const std::map<std::string, double>& values) {
+  if (!agents_view_.shows()) return;
+  agents_view_.note(values);
+  auto& metrics = in.sys.metrics();
+  for (const auto& [name, mean] : agents_view_.returns()) {
+    metrics
+        .gauge("troupe_agent_episode_return",
+               "Mean return of an agent, or of a policy's agents, over the last 100 episodes.",
+               {{"agent", name}})
+        .set(mean);
+  }
+  for (auto& [name, board] : agents_view_.boards()) metrics.show(name, std::move(board));
+}
+
+evaluation environment_algorithm::with_agents(evaluation seen) {
+  seen.columns = agent_columns(spec, shape, seen);
+  agents_view_.note_joint_actions(seen.joint_actions);
+  show_agents(seen.columns);
+  return seen;
 }
 
 void environment_algorithm::write_model(const std::filesystem::path& path, const weights& of,

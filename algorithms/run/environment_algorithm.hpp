@@ -8,6 +8,7 @@
 #include "actors/environments/metrics_observers.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/networks/named_tensors.hpp"
+#include "algorithms/run/agents_view.hpp"
 #include "algorithms/run/training_run.hpp"
 
 namespace troupe {
@@ -41,8 +42,16 @@ class environment_algorithm {
   service<evaluator> evaluations;
 
  protected:
+  /// Shows the values of columns about several agents on the status page.
+  void show_agents(const std::map<std::string, double>& values);
   /// The options of an evaluator for evaluations of so many episodes.
   evaluator_options evaluator_of(int episodes) const;
+
+ private:
+  /// Adds the columns of several agents to an evaluation, and shows them.
+  evaluation with_agents(evaluation seen);
+
+  agents_view agents_view_;
 };
 
 /// The placement of the environments of evaluations: a thread of their own if training's have one,

@@ -424,7 +424,7 @@ std::string run_summary::to_json() const {
       reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
   const auto reason =
       stop_reason.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(stop_reason);
-  return nlohmann::ordered_json{{"algo", algo},
+  auto summary = nlohmann::ordered_json{{"algo", algo},
                                 {"env", env},
                                 {"mode", mode == training_mode::sync ? "sync" : "async"},
                                 {"seed", seed},
@@ -449,8 +449,9 @@ std::string run_summary::to_json() const {
                                 {"metrics_port", metrics_port},
                                 {"resumed_from_step", resumed_from_step},
                                 {"weights_sha256", weights_sha256},
-                                {"run_directory", run_directory}}
-      .dump();
+                                {"run_directory", run_directory}};
+  for (const auto& [name, mean] : eval_agents) summary["eval_agents"][name] = mean;
+  return summary.dump();
 }
 
 }  // namespace troupe

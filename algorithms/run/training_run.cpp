@@ -356,12 +356,12 @@ task<std::optional<evaluation>> training_run::evaluate_and_decide(loops::progres
 }
 
 task<> training_run::record_evaluation(evaluation seen) {
-  std::map<std::string, double> of_tasks;
+  auto more = std::move(seen.columns);
   for (std::size_t i = 0; i < seen.task_means.size(); ++i) {
-    of_tasks["eval/" + settings.env.tasks->at(i).id + "/mean_reward"] = seen.task_means[i];
+    more["eval/" + settings.env.tasks->at(i).id + "/mean_reward"] = seen.task_means[i];
   }
   co_await records.route<&recorder::evaluation>(progress.steps, seen.mean, seen.std,
-                                                seen.mean_length, std::move(of_tasks));
+                                                seen.mean_length, std::move(more));
 }
 
 /// Makes the evaluation at the end. Throws call_error of kind cancelled if the run is asked to
@@ -402,6 +402,10 @@ std::string training_run::stop_reason() const {
 run_summary training_run::summary_of(const evaluation& final, const weights& newest,
                                      const replay_counts& seen) const {
   const auto threshold = algorithm_->threshold();
+  std::vector<std::pair<std::string, double>> agents;
+  for (std::size_t i = 0; i < final.agent_names.size(); ++i) {
+    agents.emplace_back(final.agent_names[i], final.agent_means[i]);
+  }
   return {
       .algo = settings.algo,
       .env = settings.env.id,
@@ -415,6 +419,7 @@ run_summary training_run::summary_of(const evaluation& final, const weights& new
       .eval_mean = final.mean,
       .eval_std = final.std,
       .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
+      .eval_agents = std::move(agents),
       .solved = threshold && final.mean >= *threshold,
       .reward_threshold = threshold,
       .stopped = progress.over(),

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <utility>
 
+#include "algorithms/multi_agent/idle_policies.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
 #include "algorithms/off_policy/learner_adapter.hpp"
 
@@ -33,7 +34,7 @@ algorithm joint_q_algorithm(const Config& c, bool own_steps, More... more) {
         .reward_shares = own_steps ? reward_shares_of(section, shape) : std::vector<double>(),
         .own_steps = own_steps};
   };
-  return algorithm_with(std::move(made));
+  return warning_of_idle_policies(algorithm_with(std::move(made)), c.agents);
 }
 
 }  // namespace troupe

@@ -52,8 +52,8 @@ task<> joint_on_policy::record_episodes(const std::vector<joint_rollout>& rollou
       for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
         agent_returns_[i].add(e.agent_returns.at(i));
       }
-      co_await in.records.route<&recorder::episode_with_info>(step, e.episode_return, e.length,
-                                                              e.info);
+      co_await in.records.route<&recorder::episode_with_info>(
+          step, score_of(shape, e.agent_returns, e.episode_return), e.length, e.info);
     }
     in.progress.steps += r.steps * r.environments;
   }
@@ -149,10 +149,8 @@ task<> joint_on_policy::record(const joint_report& learned) {
   row.values["train/importance_weight"] =
       mean([](const report& r) { return r.loss.importance_weight; });
   if (shape.is_continuous()) row.values["train/std"] = mean([](const report& r) { return r.std; });
-  for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
-    if (agent_returns_[i].empty()) continue;
-    row.values["rollout/" + shape.agents[i].name + "/ep_rew_mean"] = agent_returns_[i].mean();
-  }
+  row.values.merge(agent_columns(shape, agent_returns_));
+  show_agents(row.values);
   co_await in.record(std::move(row));
 }
 

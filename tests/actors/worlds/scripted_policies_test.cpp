@@ -67,8 +67,26 @@ TEST_CASE("scripted policies: a program registers its own, once") {
   CHECK_THROWS_WITH(make_scripted_policy({.name = "allways_two", .actions = {}}),
                     Catch::StartsWith("scripted policy \"allways_two\": expected one of "));
   CHECK_THROWS_WITH(
-      make_scripted_policy({.name = "simple_tag.chaser", .actions = spaces::box(0, 1, {5})}),
-      Catch::Contains("expected agents with actions of Discrete, got Box"));
+      make_scripted_policy({.name = "simple_tag.chaser", .actions = spaces::multi_binary({5})}),
+      Catch::Contains("expected agents with actions of Discrete or Box, got MultiBinary"));
+}
+
+TEST_CASE("scripted policies: a rule's choice is the greatest number of a Box") {
+  const auto chosen = make_scripted_policy(
+      {.name = "simple_tag.chaser", .actions = spaces::discrete(5)});
+  const auto given = make_scripted_policy(
+      {.name = "simple_tag.chaser", .actions = spaces::box(0, 1, {5})});
+  action_random random(1);
+  for (int t = 0; t < 20; ++t) {
+    std::vector<float> obs(16);
+    random.fill_normal(obs);
+    std::int64_t choice = -1;
+    std::vector<float> floats(5, 7.0f), expected(5, 0.0f);
+    chosen->act({obs, {}}, random, {&choice, 1}, {});
+    given->act({obs, {}}, random, {}, floats);
+    expected.at(static_cast<std::size_t>(choice)) = 1.0f;
+    CHECK(floats == expected);
+  }
 }
 
 }  // namespace troupe

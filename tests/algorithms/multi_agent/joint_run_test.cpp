@@ -1,7 +1,10 @@
 #include "actors/torch/torch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/recorder/score_text.hpp"
 #include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
@@ -146,7 +149,63 @@ TEST_CASE("ippo: a scripted policy plays by its rules, in rollouts and in evalua
   const auto model = load_model(run_directory::open(made.run_directory).last_model());
   CHECK(model.shape.policies[0].script == "meeting.still");
   config.agents.scripted = {R"({"walker": "meeting.stil"})"};
-  CHECK(message_of(config).starts_with("scripted policy \"meeting.stil\": expected one of "));
+  CHECK(message_of(config).starts_with(
+      "agents.scripted: agent \"walker_0\": scripted policy \"meeting.stil\": expected one of "));
+  config.agents.scripted = {R"({"walker": "simple_tag.runner"})"};
+  CHECK(message_of(config).starts_with(
+      "agents.scripted: agent \"walker_0\": scripted policy \"simple_tag.runner\": expected "
+      "observations of 14 numbers, got 2"));
+}
+
+TEST_CASE("mappo: agents have columns, a place in the summary and on the status page") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.agents.score = "walker_1";
+  config.evaluation.every_steps = 0;
+  config.agents.share = false;
+  const auto made = on.run(config, "columns");
+  const auto summary = made.summary.value();
+  REQUIRE(summary.eval_agents.size() == 2);
+  CHECK(summary.eval_agents[1].first == "walker_1");
+  CHECK(summary.eval_mean == Approx(summary.eval_agents[1].second));
+  const auto csv = run_directory::open(made.run_directory).progress_csv();
+  const auto scored = column(csv, "rollout/walker_1/ep_rew_mean");
+  CHECK(scored == column(csv, "rollout/ep_rew_mean"));
+  CHECK(column(csv, "eval/walker_1/mean_reward") ==
+        column(csv, "eval/mean_reward"));
+  CHECK(column(csv, "rollout/walker_0/ep_rew_mean").size() == scored.size());
+  double sum = 0;
+  for (const auto* name : {"0-0", "0-1", "0-2", "1-0", "1-1", "1-2", "2-0", "2-1", "2-2"}) {
+    sum += column(csv, std::string("eval/joint_actions/") + name).back();
+  }
+  CHECK(sum == Approx(1));
+  const auto boards = nlohmann::json::parse(on.metrics->boards());
+  const auto& agents = boards.at("agents").at("table").at("rows");
+  REQUIRE(agents.size() == 2);
+  CHECK(agents[1][0] == "walker_1");
+  CHECK(agents[1][3] == score_text(summary.eval_agents[1].second));
+  CHECK(boards.at("joint_actions").at("table").at("rows").size() == 3);
+  CHECK(on.metrics->text().find("troupe_agent_episode_return{agent=\"walker_0\"}") !=
+        std::string::npos);
+}
+
+TEST_CASE("ippo: evaluations have the environment's rewards, not difference rewards") {
+  struct second final : scripted_policy {
+    void act(const agent_sight&, action_random&, std::span<std::int64_t> choices,
+             std::span<float>) override {
+      choices[0] = 1;
+    }
+  };
+  register_scripted_policy(
+      "second", [](const scripted_policy_request&) { return std::make_unique<second>(); });
+  stage on;
+  auto config = short_run<ippo_config>(training_mode::sync, "climbing-v0");
+  config.agents.scripted = {R"({"agent": "second"})"};
+  config.env.difference_rewards = true;
+  const auto made = on.run(config, "difference");
+  CHECK(made.summary.value().eval_mean == 7);
+  const auto csv = run_directory::open(made.run_directory).progress_csv();
+  CHECK(column(csv, "rollout/ep_rew_mean").back() == 37);
 }
 
 TEST_CASE("mappo: the actor does not see what is for the critic alone") {

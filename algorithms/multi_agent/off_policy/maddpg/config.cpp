@@ -84,7 +84,8 @@ network_shape maddpg_config::shape_for(const env_spec& spec) const {
     if (is_finite_box(agent.action_space)) continue;
     throw std::invalid_argument(fmt::format(
         "{}: expected agents with actions of a Box with finite bounds, got {}, whose agent \"{}\" "
-        "has {}; ippo and mappo take any",
+        "has {}; ippo and mappo take any, and particle environments have a Box with "
+        "'env.options={{\"continuous_actions\":true}}'",
         algo, spec.id, agent.name, to_string(agent.action_space)));
   }
   const auto sees =

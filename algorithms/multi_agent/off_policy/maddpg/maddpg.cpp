@@ -1,3 +1,4 @@
+#include "algorithms/multi_agent/idle_policies.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/maddpg.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ algorithm maddpg_algorithm(const Config& c) {
     return agent_collection{.explores = trained_policies(section, shape),
                             .reward_shares = reward_shares_of(section, shape)};
   };
-  return algorithm_with(std::move(made));
+  return warning_of_idle_policies(algorithm_with(std::move(made)), c.agents);
 }
 
 }  // namespace

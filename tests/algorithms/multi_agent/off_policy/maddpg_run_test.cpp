@@ -205,6 +205,47 @@ TEMPLATE_TEST_CASE("maddpg: killed collectors cost no more than their steps", ""
   log::set_level("info");
 }
 
+namespace {
+
+/// Two rowers act in turn, for ever.
+class rowing final : public multi_agent_environment {
+ public:
+  env_spec spec() const override {
+    const space at = spaces::box(0, 1, {1}), pull = spaces::box(-1, 1, {1});
+    return with_joint_spaces({.id = "Rowing-v0",
+                              .max_episode_steps = 8,
+                              .agents = {{"bow", at, pull}, {"stroke", at, pull}},
+                              .agents_vary = true});
+  }
+  void begin(std::optional<std::uint64_t>, joint_observation obs) override { show(0, obs); }
+  void act(joint_action, joint_observation obs, std::span<agent_step>) override {
+    show(1 - next_, obs);
+  }
+
+ private:
+  void show(std::size_t next, joint_observation obs) {
+    next_ = next;
+    obs[0][0] = obs[1][0] = static_cast<float>(next);
+    obs.set_active(1 - next, false);
+  }
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("maddpg: a run with agents that act in turn ends with an error that says so") {
+  register_environment<rowing>("Rowing-v0");
+  stage on;
+  log::set_level("off");
+  const auto config = short_run<maddpg_config>("Rowing-v0");
+  CHECK_THROWS_WITH(
+      on.run(algorithm_with(config), "run"),
+      Catch::Contains("Rowing-v0: agent ") &&
+          Catch::Contains(": expected an agent with continuous actions to act "
+                      "in every step until its end, got one that waits for its turn"));
+  log::set_level("info");
+}
+
 TEMPLATE_TEST_CASE("maddpg: what it can't learn on is refused at the start", "", maddpg_config,
                    matd3_config) {
   auto config = short_run<TestType>("Meeting-v0");
