@@ -41,8 +41,8 @@ void joint_actions::add(std::span<const float> before, std::span<const std::int6
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     if (!layout_.acts(before, i)) return;
     const auto& of = choices_[i];
-    index = index * static_cast<std::size_t>(of.n) +
-            static_cast<std::size_t>(choices[i] - of.start);
+    index =
+        index * static_cast<std::size_t>(of.n) + static_cast<std::size_t>(choices[i] - of.start);
   }
   ++counts_.at(index);
 }
@@ -80,7 +80,8 @@ text_table table_of(const env_spec& spec, std::span<const double> shares) {
     }
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (i % width == 0) {
-        table.rows.push_back({std::to_string(choices[0].start + static_cast<std::int64_t>(i / width))});
+        table.rows.push_back(
+            {std::to_string(choices[0].start + static_cast<std::int64_t>(i / width))});
       }
       table.rows.back().push_back(percentage(shares[i]));
     }

@@ -88,9 +88,9 @@ class rule final : public scripted_policy {
 std::unique_ptr<scripted_policy> make_rule(const scripted_policy_request& of, std::size_t width,
                                            rule::choose what) {
   if (!of.actions.get_if<spaces::discrete>() && !of.actions.get_if<spaces::box>()) {
-    throw std::invalid_argument(
-        fmt::format("scripted policy \"{}\": expected agents with actions of Discrete or Box, got {}",
-                    of.name, to_string(of.actions)));
+    throw std::invalid_argument(fmt::format(
+        "scripted policy \"{}\": expected agents with actions of Discrete or Box, got {}", of.name,
+        to_string(of.actions)));
   }
   return std::make_unique<rule>(of.name, width, std::move(what));
 }

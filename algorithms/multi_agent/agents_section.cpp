@@ -148,7 +148,8 @@ void describe(options_schema<agents_section>& s) {
       .help(
           "Which policy plays which agents: an object from patterns of agents' names, with * and "
           "?, to names of policies, such as {\"chaser_*\": \"chaser\", \"runner\": \"runner\"}. "
-          "Each agent needs exactly one pattern. If the object is empty, agents whose names differ only in "
+          "Each agent needs exactly one pattern. If the object is empty, agents whose names differ "
+          "only in "
           "their number share a policy.");
   s.field("share", &agents_section::share)
       .help(
@@ -159,7 +160,8 @@ void describe(options_schema<agents_section>& s) {
       .items(0, 1024)
       .example("[runner]")
       .help(
-          "The policies that act and are not trained. Their weights are random unless the run begins "
+          "The policies that act and are not trained. Their weights are random unless the run "
+          "begins "
           "with a model.");
   s.field("scripted", &agents_section::scripted)
       .help(

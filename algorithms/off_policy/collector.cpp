@@ -264,7 +264,8 @@ void collector::refuse_turns(const float* before) {
                        results_.next()[active] == 0 && results_.terminated()[agent] == 0;
     if (!waits) continue;
     throw std::runtime_error(fmt::format(
-        "{}: agent \"{}\": expected an agent with continuous actions to act in every step until its "
+        "{}: agent \"{}\": expected an agent with continuous actions to act in every step until "
+        "its "
         "end, got one that waits for its turn; ippo and mappo learn with agents that act in turn",
         environments_.spec().id, agents[agent].name));
   }

@@ -57,16 +57,16 @@ std::string short_text(const space& of) {
 }
 
 /// The spaces of several agents, such as "adversary_0 to adversary_2: Box(16), agent_0: Box(14)".
-std::string short_text(const std::vector<agent_spec>& agents, space agent_spec::*which) {
+std::string short_text(const std::vector<agent_spec>& agents, space agent_spec::* which) {
   std::vector<std::string> parts;
   for (auto first = agents.begin(); first != agents.end();) {
     const auto text = short_text((*first).*which);
     const auto differs = [&](const agent_spec& agent) { return short_text(agent.*which) != text; };
     const auto end = std::find_if(first, agents.end(), differs);
     const auto between = end - first == 2 ? "," : " to";
-    const auto names = end - first == 1 ? first->name
-                                        : fmt::format("{}{} {}", first->name, between,
-                                                      std::prev(end)->name);
+    const auto names = end - first == 1
+                           ? first->name
+                           : fmt::format("{}{} {}", first->name, between, std::prev(end)->name);
     parts.push_back(fmt::format("{}: {}", names, text));
     first = end;
   }
@@ -82,7 +82,9 @@ std::string observations_of(const env_spec& spec) {
 std::string actions_of(const env_spec& spec) {
   if (spec.agents.empty()) return short_text(spec.action_space);
   const auto first = short_text(spec.agents[0].action_space);
-  const auto same = [&](const agent_spec& agent) { return short_text(agent.action_space) == first; };
+  const auto same = [&](const agent_spec& agent) {
+    return short_text(agent.action_space) == first;
+  };
   return std::ranges::all_of(spec.agents, same)
              ? first + " each"
              : short_text(spec.agents, &agent_spec::action_space);
@@ -103,8 +105,8 @@ int list(const list_arguments&, const context& of) {
   for (const auto& id : known_environments()) {
     const auto spec = make_vector_environment(id, 1)->spec();
     const auto& solved = spec.reward_threshold;
-    known.push_back({id, observations_of(spec), actions_of(spec),
-                     solved ? fmt::format("{}", *solved) : "-"});
+    known.push_back(
+        {id, observations_of(spec), actions_of(spec), solved ? fmt::format("{}", *solved) : "-"});
   }
   std::printf("environments\n%s", text_table(known, short_cell).c_str());
   return 0;

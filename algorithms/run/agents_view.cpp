@@ -49,8 +49,7 @@ std::map<std::string, double> columns_of(const network_shape& shape,
 }
 
 nlohmann::ordered_json table(const std::string& heading, const text_table& content) {
-  return {{"table",
-           {{"heading", heading}, {"columns", content.columns}, {"rows", content.rows}}}};
+  return {{"table", {{"heading", heading}, {"columns", content.columns}, {"rows", content.rows}}}};
 }
 
 }  // namespace
@@ -116,10 +115,9 @@ std::map<std::string, std::string> agents_view::boards() const {
   }
   boards["agents"] = table("Agents", returns).dump();
   if (!joint_actions_.empty()) {
-    boards["joint_actions"] =
-        table("Joint actions of the last evaluation, as shares of its steps",
-              table_of(spec_, joint_actions_))
-            .dump();
+    boards["joint_actions"] = table("Joint actions of the last evaluation, as shares of its steps",
+                                    table_of(spec_, joint_actions_))
+                                  .dump();
   }
   return boards;
 }

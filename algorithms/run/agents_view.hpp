@@ -42,8 +42,8 @@ class agents_view {
 
  private:
   struct name {
-    std::string is;       ///< The name of an agent, or of a policy that plays several.
-    std::string beside;   ///< The agent's policy, or what the policy plays.
+    std::string is;      ///< The name of an agent, or of a policy that plays several.
+    std::string beside;  ///< The agent's policy, or what the policy plays.
   };
 
   env_spec spec_;

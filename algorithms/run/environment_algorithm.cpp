@@ -14,7 +14,10 @@ network_shape shape_for(const run_settings& settings, const env_spec& spec) {
 }
 
 environment_algorithm::environment_algorithm(training_run& in)
-    : in(in), spec(spec_of(in.settings.env)), shape(shape_for(in.settings, spec)), agents_view_(spec, shape) {}
+    : in(in),
+      spec(spec_of(in.settings.env)),
+      shape(shape_for(in.settings, spec)),
+      agents_view_(spec, shape) {}
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
   return {.environments = environments_of(for_evaluation(in.settings.env),

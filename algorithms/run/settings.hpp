@@ -65,7 +65,7 @@ struct run_summary {
   std::int64_t eval_episodes = 0;  ///< The number of its episodes.
   /// The mean return of each agent, by name, if there are several.
   std::vector<std::pair<std::string, double>> eval_agents;
-  bool solved = false;             ///< eval_mean reached the environment's reward threshold.
+  bool solved = false;  ///< eval_mean reached the environment's reward threshold.
   std::optional<double> reward_threshold;  ///< None if the environment names no threshold.
   bool stopped = false;  ///< A callback, or one of the options below, ended training.
   /// What ended training: evaluation.stop_at, env.curriculum.stop_when_mastered,

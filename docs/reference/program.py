@@ -32,6 +32,7 @@ RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for alg
 SPECIAL_RUNS = {
     ("ppo", "continuous actions"): ["--env", "Pendulum-v1", *_ROLLOUTS],
     ("ppo", "`env.tasks`"): [*_ROLLOUTS, *_TASKS],
+    ("ippo", "at most 36 joint actions"): ["--env", "climbing-v0", *_AGENTS],
     ("grpo", "games"): ["--task", "tic_tac_toe", *_ANSWERS[:4], *_ANSWERS[5:], "rollout.prompts=1"],
 }
 # Metrics of a run that are there only after its first update.

@@ -15,8 +15,8 @@ class Column:
         self.line, self.name, self.algorithms, self.when, self.meaning = line, name, algorithms, when, meaning
 
     def matches(self, header):
-        """Whether it describes that column; TASK and AGENT in its name stand for any word."""
-        return re.fullmatch(re.sub("TASK|AGENT", "[^/]+", re.escape(self.name)), header) is not None
+        """Whether it describes that column; TASK, AGENT and ACTIONS in its name stand for any word."""
+        return re.fullmatch(re.sub("TASK|AGENT|ACTIONS", "[^/]+", re.escape(self.name)), header) is not None
 
 
 def list_algorithms(cell, known):

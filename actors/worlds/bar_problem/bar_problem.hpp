@@ -12,22 +12,23 @@
 namespace troupe {
 
 struct bar_problem_options {
-  std::int64_t agents = 30;   ///< The number of agents N.
-  std::int64_t nights = 4;    ///< The number of nights K.
-  double capacity = 4;        ///< The attendance c at which a night is worth most.
-  std::int64_t rounds = 1;    ///< The rounds of an episode.
+  std::int64_t agents = 30;  ///< The number of agents N.
+  std::int64_t nights = 4;   ///< The number of nights K.
+  double capacity = 4;       ///< The attendance c at which a night is worth most.
+  std::int64_t rounds = 1;   ///< The rounds of an episode.
 };
 void describe(options_schema<bar_problem_options>& s);
 
 /// Each of N agents chooses one of K nights to go to the bar (actions 1 to K), or stays at home
 /// (action 0). An agent that goes on a night with x agents gets exp(-x / c), and one at home gets
-/// 0. A night is then worth x exp(-x / c) to all of them together, at most c / e, with x = c agents:
-/// one more agent gains and costs the others more. Arthur 1994, "Inductive Reasoning and Bounded
-/// Rationality"; Wolpert and Tumer 2001, "Optimal payoff functions for members of collectives".
+/// 0. A night is then worth x exp(-x / c) to all of them together, at most c / e, with x = c
+/// agents: one more agent gains and costs the others more. Arthur 1994, "Inductive Reasoning and
+/// Bounded Rationality"; Wolpert and Tumer 2001, "Optimal payoff functions for members of
+/// collectives".
 ///
 /// Agents that maximise their own reward overfill the nights. The team's reward, which is the mean
-/// of all agents', says little about one agent's choice. Difference rewards (env.difference_rewards)
-/// say how much the choice was worth to the team.
+/// of all agents', says little about one agent's choice. Difference rewards
+/// (env.difference_rewards) say how much the choice was worth to the team.
 ///
 /// The observation of an agent, and the global state, is one 1. Episodes have `rounds` rounds. The
 /// environment draws nothing at random.

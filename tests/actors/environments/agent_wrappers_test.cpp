@@ -117,16 +117,17 @@ TEST_CASE("difference_rewards: an environment that can't be saved is refused whe
   struct unsaved final : multi_agent_environment {
     env_spec spec() const override {
       const space seen = spaces::box(0, 1, {1});
-      return with_joint_spaces({.id = "Unsaved-v0",
-                                .agents = {{"a", seen, spaces::discrete(2)},
-                                           {"b", seen, spaces::discrete(2)}}});
+      return with_joint_spaces(
+          {.id = "Unsaved-v0",
+           .agents = {{"a", seen, spaces::discrete(2)}, {"b", seen, spaces::discrete(2)}}});
     }
     void begin(std::optional<std::uint64_t>, joint_observation) override {}
     void act(joint_action, joint_observation, std::span<agent_step>) override {}
   };
-  CHECK_THROWS_WITH(difference_rewards(std::make_unique<unsaved>()),
-                    "Unsaved-v0: difference_rewards: expected an environment that can be saved, got "
-                    "one without `save`");
+  CHECK_THROWS_WITH(
+      difference_rewards(std::make_unique<unsaved>()),
+      "Unsaved-v0: difference_rewards: expected an environment that can be saved, got "
+      "one without `save`");
 }
 
 TEST_CASE("difference_rewards: an agent gets what the team would have lost without its action") {

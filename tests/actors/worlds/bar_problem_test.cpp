@@ -25,7 +25,8 @@ TEST_CASE("bar problem: an agent gets what the attendance of its night is worth"
   std::vector<float> obs(bar->spec().observation_space.flat_size());
   bar->reset(1, obs);
   const double one = std::exp(-0.5), three = std::exp(-1.5);
-  CHECK(rewards_of(*bar, {0, 1, 2, 2, 0, 2}) == std::vector<double>{0, one, three, three, 0, three});
+  CHECK(rewards_of(*bar, {0, 1, 2, 2, 0, 2}) ==
+        std::vector<double>{0, one, three, three, 0, three});
   CHECK(bar->agent_steps()[0].ended == episode_end::none);
   CHECK(rewards_of(*bar, {0, 0, 0, 0, 0, 0}) == std::vector<double>(6, 0.0));
   CHECK(bar->agent_steps()[5].ended == episode_end::terminated);

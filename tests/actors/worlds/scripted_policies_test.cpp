@@ -72,10 +72,10 @@ TEST_CASE("scripted policies: a program registers its own, once") {
 }
 
 TEST_CASE("scripted policies: a rule's choice is the greatest number of a Box") {
-  const auto chosen = make_scripted_policy(
-      {.name = "simple_tag.chaser", .actions = spaces::discrete(5)});
-  const auto given = make_scripted_policy(
-      {.name = "simple_tag.chaser", .actions = spaces::box(0, 1, {5})});
+  const auto chosen =
+      make_scripted_policy({.name = "simple_tag.chaser", .actions = spaces::discrete(5)});
+  const auto given =
+      make_scripted_policy({.name = "simple_tag.chaser", .actions = spaces::box(0, 1, {5})});
   action_random random(1);
   for (int t = 0; t < 20; ++t) {
     std::vector<float> obs(16);

@@ -171,8 +171,7 @@ TEST_CASE("mappo: agents have columns, a place in the summary and on the status 
   const auto csv = run_directory::open(made.run_directory).progress_csv();
   const auto scored = column(csv, "rollout/walker_1/ep_rew_mean");
   CHECK(scored == column(csv, "rollout/ep_rew_mean"));
-  CHECK(column(csv, "eval/walker_1/mean_reward") ==
-        column(csv, "eval/mean_reward"));
+  CHECK(column(csv, "eval/walker_1/mean_reward") == column(csv, "eval/mean_reward"));
   CHECK(column(csv, "rollout/walker_0/ep_rew_mean").size() == scored.size());
   double sum = 0;
   for (const auto* name : {"0-0", "0-1", "0-2", "1-0", "1-1", "1-2", "2-0", "2-1", "2-2"}) {

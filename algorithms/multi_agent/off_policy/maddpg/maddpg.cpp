@@ -1,5 +1,5 @@
-#include "algorithms/multi_agent/idle_policies.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/maddpg.hpp"
+#include "algorithms/multi_agent/idle_policies.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -242,7 +242,7 @@ TEST_CASE("maddpg: a run with agents that act in turn ends with an error that sa
       on.run(algorithm_with(config), "run"),
       Catch::Contains("Rowing-v0: agent ") &&
           Catch::Contains(": expected an agent with continuous actions to act "
-                      "in every step until its end, got one that waits for its turn"));
+                          "in every step until its end, got one that waits for its turn"));
   log::set_level("info");
 }
 
