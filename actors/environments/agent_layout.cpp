@@ -28,6 +28,11 @@ std::size_t choices_of(const action_numbers& numbers) {
 
 void require_own_name(const env_spec& spec, std::size_t i) {
   const auto& name = spec.agents[i].name;
+  if (name.size() > agent_layout::name_bytes_max) {
+    throw std::invalid_argument(fmt::format(
+        "{}: expected agents with names of at most {} bytes, got one of {} bytes: \"{}...\"",
+        spec.id, agent_layout::name_bytes_max, name.size(), name.substr(0, 20)));
+  }
   const auto before = std::span(spec.agents).first(i);
   if (!name.empty() && std::ranges::find(before, name, &agent_spec::name) == before.end()) return;
   throw std::invalid_argument(

@@ -23,6 +23,9 @@ namespace troupe {
 /// the integers of all agents one after another, and the floats likewise.
 class agent_layout {
  public:
+  /// The longest name of an agent in bytes. It becomes a part of columns and of tensors' names.
+  static constexpr std::size_t name_bytes_max = 256;
+
   /// A range of numbers.
   struct range {
     std::size_t begin = 0;
@@ -43,7 +46,8 @@ class agent_layout {
 
   agent_layout() = default;
   /// Throws std::invalid_argument that names the environment and the agent: for agents of the same
-  /// name, and for a space of observations or actions that consists of no numbers.
+  /// name, or without one, or with one that is longer than name_bytes_max, and for a space of
+  /// observations or actions that consists of no numbers.
   explicit agent_layout(const env_spec& spec);
 
   std::size_t count() const { return agents_.size(); }  ///< Returns N.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "actors/environments/action_numbers.hpp"
+#include "actors/environments/agent_layout.hpp"
 #include "actors/worlds/scripted_policies.hpp"
 
 namespace troupe {
@@ -78,7 +79,14 @@ std::vector<std::string> policy_of_agents(const agents_section& section, const e
   std::vector<std::string> policies(spec.agents.size());
   const auto patterns = nlohmann::json::parse(section.policies.text);
   for (const auto& [pattern, policy] : patterns.items()) {
-    if (!policy.is_string() || policy.get_ref<const std::string&>().empty()) {
+    const auto length = policy.is_string() ? policy.get_ref<const std::string&>().size() : 0;
+    if (length > agent_layout::name_bytes_max) {
+      refuse(spec,
+             fmt::format("expected the name of a policy, of at most {} bytes, for \"{}\", got "
+                         "one of {} bytes",
+                         agent_layout::name_bytes_max, pattern, length));
+    }
+    if (length == 0) {
       refuse(spec, fmt::format("expected the name of a policy for \"{}\", got {}", pattern,
                                policy.dump()));
     }

@@ -197,6 +197,10 @@ TEST_CASE("agent_layout: names must differ and actions be numbers") {
                     "X-v0: expected agents with names of their own, got \"a\" twice");
   CHECK_THROWS_WITH(with("", spaces::discrete(2)),
                     "X-v0: expected agents with names of their own, got \"\" for an agent");
+  CHECK_NOTHROW(with(std::string(256, 'b'), spaces::discrete(2)));
+  CHECK_THROWS_WITH(with(std::string(257, 'b'), spaces::discrete(2)),
+                    "X-v0: expected agents with names of at most 256 bytes, got one of 257 bytes: "
+                    "\"bbbbbbbbbbbbbbbbbbbb...\"");
   CHECK_THROWS_WITH(with("b", spaces::text(4)), Catch::StartsWith("X-v0: agent \"b\": "));
 }
 

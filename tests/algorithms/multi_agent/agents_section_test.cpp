@@ -54,6 +54,11 @@ TEST_CASE("policy_of_agents: what does not cover each agent once is named") {
           by);
   CHECK(refused(R"({"chaser_*": "a"})") ==
         "agents.policies: expected a pattern that covers \"runner\", got none" + by);
+  CHECK(
+      refused("{\"*\": \"" + std::string(257, 'p') + "\"}") ==
+      "agents.policies: expected the name of a policy, of at most 256 bytes, for \"*\", got one of "
+      "257 bytes" +
+          by);
   CHECK(refused(R"({"*": 3})") ==
         "agents.policies: expected the name of a policy for \"*\", got 3" + by);
   CHECK_THROWS_WITH(policy_of_agents({.frozen = {"prey"}}, spec),
