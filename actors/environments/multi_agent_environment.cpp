@@ -44,6 +44,8 @@ step_result multi_agent_environment::step(action_view action, std::span<float> o
     const auto& of = results_[i];
     if (!std::isfinite(of.reward))
       refuse(i, of.reward != of.reward ? "got a reward of NaN" : "got an infinite reward");
+    if (!std::isfinite(static_cast<float>(of.reward)))
+      refuse(i, "got a reward that no float of 32 bits has");
     result.reward += of.reward;
     result.truncated |= of.ended == episode_end::truncated;
     result.terminated |= of.ended == episode_end::terminated;

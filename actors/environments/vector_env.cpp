@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <stdexcept>
 
@@ -282,7 +283,8 @@ void vector_env_base::drop_thrown(batch_step& batch, std::size_t i) {
 
 void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double reward) {
   std::pair fault{env_failure_reason::nonfinite,
-                  fmt::format("expected a finite reward, got {}", reward)};
+                  fmt::format("expected a finite reward{}, got {}",
+                              std::isfinite(reward) ? " that a float of 32 bits has" : "", reward)};
   if (!batch.rows.good(i)) fault = batch.rows.fault(i);
   batch.out.failures.push_back(failure_of(i, fault.first, std::move(fault.second), false));
   begin_episode(i, std::nullopt, batch.rows, batch.out.failures);

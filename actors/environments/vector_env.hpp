@@ -58,7 +58,7 @@ class vector_env_base : public vector_environment {
   }
   /// Stores the result of environment i and begins its next episode if this one ended or failed.
   void settle(batch_step& batch, std::size_t i, step_result result) {
-    if (!std::isfinite(result.reward) || !batch.rows.good(i)) [[unlikely]]
+    if (!std::isfinite(static_cast<float>(result.reward)) || !batch.rows.good(i)) [[unlikely]]
       return drop_faulty(batch, i, result.reward);
     auto& episode = episodes_[i];
     episode.sum += result.reward;

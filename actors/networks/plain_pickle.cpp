@@ -11,7 +11,8 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t longest_text = 1024;
-constexpr std::size_t most_values = 65536;
+constexpr std::size_t most_values =
+    1 << 18;                      // 700 policies of three layers; at most 256 MiB of texts
 constexpr int deepest_tuple = 4;  // the arguments of a tensor and of its storage need two
 
 struct mark {};

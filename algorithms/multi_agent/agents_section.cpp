@@ -53,12 +53,23 @@ void require_script(const scripted_policy_request& request, const agent_spec& ag
   }
 }
 
+/// Returns the pattern for fnmatch, in which * and ? alone have a meaning.
+std::string glob_of(const std::string& pattern) {
+  std::string glob;
+  for (const char c : pattern) {
+    if (c == '[' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
 void cover(const env_spec& spec, const std::string& pattern, const std::string& policy,
            std::vector<std::string>& policies) {
   bool covers = false;
+  const auto glob = glob_of(pattern);
   for (std::size_t i = 0; i < spec.agents.size(); ++i) {
     const auto& name = spec.agents[i].name;
-    if (::fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
+    if (::fnmatch(glob.c_str(), name.c_str(), 0) != 0) continue;
     covers = true;
     if (!policies[i].empty()) {
       refuse(spec, fmt::format("expected one pattern for each agent, got two for \"{}\": \"{}\" is "

@@ -14,6 +14,7 @@ import numpy as np
 from troupe_worker.channel import Refused
 from troupe_worker.spaces import action_sizes, describe, flat_size, kind_of, left_out, parts_of, real_number, writer_of
 
+LARGEST_REWARD = float(np.finfo(np.float32).max)
 TERMINATED, TRUNCATED = 1, 2  # how an agent's episode ended with a step; 0 if it did not
 
 
@@ -260,7 +261,20 @@ class JointEnvironment:
 
     def live(self):
         """Returns the indices of the environment's present `agents`."""
-        return [self.place_of(key, "agents") for key in self.env.agents]
+        places = [self.place_of(key, "agents") for key in self.env.agents]
+        if len(set(places)) < len(places):
+            twice = next(place for place in places if places.count(place) > 1)
+            raise self.fault(twice, "agents", "each agent once", f"{list(self.env.agents)}")
+        return places
+
+    def read_state(self):
+        """Returns the global state, or None if the environment has none."""
+        if self.state_space is None:
+            return None
+        state = self.env.state()
+        if state is None:
+            raise self.fault(None, "state", "a value of state_space", "None")
+        return state
 
     def take_rewards(self, rewards):
         self.require_dict(rewards, "rewards")
@@ -272,8 +286,10 @@ class JointEnvironment:
                     reward = real_number(reward)
                 except Refused:
                     raise self.fault(place, "reward", "a real number", repr(reward)) from None
-            if not math.isfinite(reward):
-                raise self.fault(place, "reward", "a finite number", float(reward))
+            if not abs(reward) <= LARGEST_REWARD:
+                is_large = isinstance(reward, int) or math.isfinite(reward)
+                expected = f"a number of at most {LARGEST_REWARD:.3g}" if is_large else "a finite number"
+                raise self.fault(place, "reward", expected, str(reward)[:40])
             self.gained[place] = reward
 
     def end(self, place, terminated, truncated, info):
@@ -399,7 +415,7 @@ class Parallel(JointEnvironment):
         return shown
 
     def _state(self):
-        return None if self.state_space is None else self.env.state()
+        return self.read_state()
 
 
 class InTurn(JointEnvironment):
@@ -422,6 +438,8 @@ class InTurn(JointEnvironment):
         before = self.live()
         env.step(actions[turn])
         self.take_rewards(env.rewards)
+        if self.agents[turn].key not in env.rewards:
+            raise self.fault(turn, "rewards", "an entry of the agent that acted", "none")
         self.ends[:] = 0
         # An agent's last observation can be asked for until it has taken its last step.
         shown = self._observe(self._note_ends())
@@ -481,7 +499,7 @@ class InTurn(JointEnvironment):
         return shown
 
     def _state(self):
-        return None if self.state_space is None else copied(self.env.state())
+        return copied(self.read_state())
 
 
 def _kind_of(value):

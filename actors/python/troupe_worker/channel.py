@@ -28,6 +28,11 @@ _PACKAGES = {
 }
 
 
+def _encoded(value):
+    """Returns JSON in UTF-8. A text with half a character, as undecodable names of files have it, is no UTF-8."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
 class Closed(Exception):
     """Troupe has closed the socket."""
 
@@ -82,12 +87,12 @@ class Channel:
 
     def answer(self, value):
         """Answers a command."""
-        self._send(b"J", json.dumps(value).encode())
+        self._send(b"J", _encoded(value))
 
     def stepped(self, events):
         """Answers a step. `events` has an entry for each ended or failed episode."""
         if events:
-            self._send(b"R", json.dumps(events).encode())
+            self._send(b"R", _encoded(events))
         else:
             self._send_bytes(_STEPPED)
 
@@ -105,10 +110,14 @@ def install_command(package):
     return f"{sys.executable} -m pip install '{_PACKAGES.get(package, package)}'"
 
 
+def _shortened(text):
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX // 2] + "\n...\n" + text[-TEXT_MAX // 2 :]
+
+
 def failure_of(error):
     """Returns the text of an exception: its traceback without the worker's own frames."""
     if isinstance(error, Refused):
-        return str(error)
+        return _shortened(str(error))
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, (int, str)) else type(error.code).__name__
         return f"it called sys.exit({code!r})"
@@ -121,9 +130,7 @@ def failure_of(error):
             [f for f in frames if not f.filename.startswith("<frozen importlib")]
         )
         part = part.__cause__ or part.__context__
-    text = "".join(trace.format()).strip()
-    if len(text) > TEXT_MAX:
-        text = text[: TEXT_MAX // 2] + "\n...\n" + text[-TEXT_MAX // 2 :]
+    text = _shortened("".join(trace.format()).strip())
     missing = _missing_package(error)
     if missing:
         text += f"\nIf the package is missing, install it: {install_command(missing)}"

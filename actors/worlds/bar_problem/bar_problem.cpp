@@ -52,7 +52,8 @@ void bar_problem::show(joint_observation obs) const {
 }
 
 bool bar_problem::render(canvas& on) const {
-  constexpr canvas::colour white{255, 255, 255}, black{}, bar{255, 214, 102}, home{200, 200, 200};
+  constexpr canvas::colour white{255, 255, 255}, black{}, bar{255, 214, 102}, home{200, 200, 200},
+      room{240, 240, 240};
   constexpr double height = 200, margin = 40, gap = 4;
   const double width = std::clamp(2000.0 / static_cast<double>(attendance_.size()), 12.0, 70.0);
   const auto all = static_cast<double>(attendance_.size()) * width;
@@ -62,10 +63,13 @@ bool bar_problem::render(canvas& on) const {
   for (std::size_t i = 0; i < attendance_.size(); ++i) {
     const double left = margin + static_cast<double>(i) * width;
     const double size = height * static_cast<double>(attendance_[i]) / most;
+    on.rectangle({left, margin}, width - gap, height, room);
     on.rectangle({left, bottom - size}, width - gap, size, i == 0 ? home : bar);
     on.text({left + width / 2, bottom - size - 10}, std::to_string(attendance_[i]), 14, black);
     on.text({left + width / 2, bottom + 14}, i == 0 ? "home" : std::to_string(i), 14, black);
   }
+  on.text({margin + all / 2, margin / 2}, fmt::format("round {} of {}", round_, options_.rounds),
+          14, black);
   const double level = bottom - height * std::min(options_.capacity / most, 1.0);
   on.line({margin + width, level}, {margin + all - gap, level}, 1, black);
   return true;

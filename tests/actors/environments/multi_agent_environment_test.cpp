@@ -185,6 +185,9 @@ TEST_CASE("multi_agent_environment: what an agent may not do is named, and its e
           std::string("Agents-v0: agent \"right\" got ") +
               (std::isnan(bad) ? "a reward of NaN" : "an infinite reward"));
   }
+  CHECK(failure_of({.on_step = [](auto, joint_action, joint_observation, result_list results) {
+          results[1].reward = 1e300;
+        }}) == "Agents-v0: agent \"right\" got a reward that no float of 32 bits has");
 }
 
 TEST_CASE("agent_layout: names must differ and actions be numbers") {

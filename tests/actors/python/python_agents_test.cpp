@@ -161,6 +161,8 @@ TEST_CASE("python agents: each fault is told with its agent, and costs its episo
   const auto [name, expected] = GENERATE(table<const char*, const char*>({
       {"NaNReward", R"(agent "bob": reward: expected a finite number, got nan)"},
       {"InfiniteReward", R"(agent "cid": reward: expected a finite number, got inf)"},
+      {"HugeReward", R"(agent "cid": reward: expected a number of at most 3.4e+38, got 1000)"},
+      {"Doubled", R"(agent "bob": agents: expected each agent once, got ['ann', 'bob', 'bob'])"},
       {"TextReward", R"(agent "cid": reward: expected a real number, got 'much')"},
       {"NoReward", R"(agent "bob": rewards: expected an entry of each agent that acted)"},
       {"OtherShape",
@@ -191,6 +193,16 @@ TEST_CASE("python agents: each fault is told with its agent, and costs its episo
   CHECK(envs->step(actions_of({{}, {}})).obs[0] == 101);
 }
 
+TEST_CASE("python agents: an error whose text is no UTF-8 costs its episode alone") {
+  const auto envs = make_vector_environment(world("zoo:HalfCharacter"), 2);
+  envs->reset(1);
+  envs->step(actions_of({{}, {}}));
+  const auto after = envs->step(actions_of({{.ann = 1}, {}}));
+  REQUIRE(after.failures.size() == 1);
+  CHECK_THAT(after.failures[0].message, Contains("ValueError: no file ?"));
+  CHECK(after.agent_reward[3] == 2);
+}
+
 /// Takes steps until an episode fails, and returns the failure.
 env_failure first_failure(vector_environment& envs) {
   envs.reset(1);
@@ -206,6 +218,9 @@ TEST_CASE("python agents: faults of worlds with turns, and of later episodes") {
   const auto [name, at_reset, expected] = GENERATE(table<const char*, bool, const char*>({
       {"Revives", false, R"(agent "bob": agent_selection: expected no agent that acts after its)"},
       {"Immortal", false, R"(agent "ann": step(None): expected an agent that leaves `agents`)"},
+      {"Unpaid", false,
+       R"(agent "ann": rewards: expected an entry of the agent that acted, got none)"},
+      {"Stateless", false, "zoo:Stateless: state: expected a value of state_space, got None"},
       {"AllForbidden", false, R"(agent "cid": action_mask: expected a choice or more that is)"},
       {"Renamed", true, R"(agent "eve": possible_agents: expected one of possible_agents)"},
       {"Resized", true, R"(agent "ann": action space: expected the one that it had before)"},

@@ -32,6 +32,14 @@ TEST_CASE("policy_of_agents: patterns choose the policies") {
   CHECK(policy_of_agents({.policies = {R"({"*": "all"})"}}, spec) == names{"all", "all", "all"});
 }
 
+TEST_CASE("policy_of_agents: * and ? alone have a meaning in patterns") {
+  const auto spec = with_agents({"agent[0]", "agent[1]", R"(a\b)"});
+  CHECK(policy_of_agents({.policies = {R"({"agent[?]": "x", "a\\b": "y"})"}}, spec) ==
+        names{"x", "x", "y"});
+  CHECK(policy_of_agents({.policies = {R"({"agent[0]": "x", "*1]": "y"})"}},
+                         with_agents({"agent[0]", "agent[1]"})) == names{"x", "y"});
+}
+
 TEST_CASE("policy_of_agents: what does not cover each agent once is named") {
   const auto spec = with_agents({"chaser_0", "runner"});
   const auto refused = [&](const std::string& patterns) -> std::string {

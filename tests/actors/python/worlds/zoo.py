@@ -180,6 +180,25 @@ class InfiniteReward(Breaks):
         rewards["cid"] = np.float32(np.inf)
 
 
+class HugeReward(Breaks):
+    def change(self, observations, rewards, *flags):
+        rewards["cid"] = 10**400
+
+
+class HalfCharacter(Breaks):
+    """Raises an error whose text is no UTF-8."""
+
+    def change(self, *result):
+        raise ValueError("no file \udcff")
+
+
+class Doubled(Breaks):
+    """An agent is named twice, and another one not at all."""
+
+    def change(self, *result):
+        self.agents = ["ann", "bob", "bob"]
+
+
 class TextReward(Breaks):
     def change(self, observations, rewards, *flags):
         rewards["cid"] = "much"
@@ -270,6 +289,22 @@ class Revives(Chess):
             self.terminations["bob"] = self.truncations["bob"] = False
             self.infos["bob"], self.agent_selection = {}, "ann"
         super().step(action)
+
+
+class Unpaid(Chess):
+    """In turn, and the agent that acted has no reward."""
+
+    def step(self, action):
+        turn = self.agent_selection
+        super().step(action)
+        self.rewards = {name: reward for name, reward in self.rewards.items() if name != turn}
+
+
+class Stateless(Stateful):
+    """Has no state from the second step on."""
+
+    def state(self):
+        return None if self.steps > 1 else super().state()
 
 
 class Immortal(Chess):

@@ -2,6 +2,7 @@
 
 #include "actors/torch/torch.hpp"
 
+#include "actors/environments/wrappers.hpp"
 #include "actors/networks/acting_policies.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
@@ -155,6 +156,28 @@ TEST_CASE("collector: a step of several agents that fails gives no transition") 
   play(failed_steps);
 }
 
+/// The players of `turns`, whose third step fails once.
+class broken_turns final : public environment_wrapper {
+ public:
+  broken_turns() : environment_wrapper(std::make_unique<turns>()) {}
+  env_spec spec() const override { return inner_->spec(); }
+  step_result step(action_view action, std::span<float> obs) override {
+    if (steps++ == 2) throw std::runtime_error("broken");
+    return inner_->step(action, obs);
+  }
+  static inline int steps = 0;
+};
+
+task<> failed_turns(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto one = collector_of(options<broken_turns>(1, {.own_steps = true}), store);
+  const auto made = one->collect(0, 3 + turns::count);
+  CHECK(made.rows.step == numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+}
+TEST_CASE("collector: transitions that an episode had begun are lost with it") {
+  play(failed_turns);
+}
+
 /// The share of rows in which choices of agent `at` are not 0.
 double share_of(const std::vector<std::int64_t>& choices, std::size_t width, std::size_t at) {
   double count = 0;
@@ -295,6 +318,54 @@ TEST_CASE("reward_shares_of: own and team's rewards are mixed by their weight") 
   results.take(after, 0, next.data());
   CHECK(results.reward()[0] == Approx(6));
   CHECK(std::ranges::equal(results.terminated(), std::vector<float>{0, 1, 0}));
+}
+
+TEST_CASE(
+    "agent_results: an agent that the limit cuts off has not terminated, one that is left has") {
+  const auto shape = joint_shape(meeting().spec(), {"a", "b"}, {});
+  agent_results results(shape, {});
+  const std::vector<float> next(static_cast<std::size_t>(shape.obs_size), 0.0f);
+  const auto ends = [&](env_step after) {
+    after.agent_reward = {1, 2};
+    results.take(after, 0, next.data());
+    return std::vector<float>(results.terminated().begin(), results.terminated().end());
+  };
+  CHECK(ends({.terminated = {0}, .truncated = {1}, .agent_ended = {2, 2}}) == floats{0, 0});
+  CHECK(ends({.terminated = {0}, .truncated = {1}, .agent_ended = {1, 2}}) == floats{1, 0});
+  CHECK(ends({.terminated = {1}, .truncated = {0}, .agent_ended = {1, 0}}) == floats{1, 1});
+}
+
+TEST_CASE(
+    "agent_steps: a transition's next mask is that of the step in which its agent acts again") {
+  register_test_worlds();
+  const auto shape = joint_shape(turns().spec(), {"a", "b", "c"}, {});
+  agent_results results(shape, {});
+  agent_steps steps;
+  // In row t player t % 3 acts, and may choose nothing but t % 2.
+  const auto row = [&](std::size_t t) {
+    std::vector<float> obs(static_cast<std::size_t>(shape.obs_size), 0.0f);
+    for (std::size_t agent = 0; agent < 3; ++agent) {
+      const auto& view = shape.agents[agent];
+      obs[static_cast<std::size_t>(view.active)] = t % 3 == agent ? 1.0f : 0.0f;
+      obs[static_cast<std::size_t>(view.mask_begin) + t % 2] = 1.0f;
+    }
+    return obs;
+  };
+  std::vector<agent_steps::joined> complete;
+  for (std::size_t t = 0; t < 4; ++t) {
+    const auto next = row(t + 1);
+    results.take(
+        {.terminated = {0}, .truncated = {0}, .agent_reward = {0, 0, 0}, .agent_ended = {0, 0, 0}},
+        0, next.data());
+    for (auto& one : steps.add({.obs = row(t)}, results)) complete.push_back(std::move(one));
+  }
+  REQUIRE(complete.size() == 2);
+  for (std::size_t player = 0; player < 2; ++player) {
+    const auto mask = static_cast<std::size_t>(shape.agents[player].mask_begin);
+    const bool odd = (player + 3) % 2 == 1;
+    CHECK(complete[player].next_obs[mask] == (odd ? 0.0f : 1.0f));
+    CHECK(complete[player].next_obs[mask + 1] == (odd ? 1.0f : 0.0f));
+  }
 }
 
 TEST_CASE("acting: action values take the best choice that is allowed") {
