@@ -341,13 +341,13 @@ TEST_CASE(
   const auto shape = joint_shape(turns().spec(), {"a", "b", "c"}, {});
   agent_results results(shape, {});
   agent_steps steps;
-  // In row t player t % 3 acts, and may choose nothing but t % 2.
+  // In row t player t % 3 acts, and may choose nothing but t / 2 % 2.
   const auto row = [&](std::size_t t) {
     std::vector<float> obs(static_cast<std::size_t>(shape.obs_size), 0.0f);
     for (std::size_t agent = 0; agent < 3; ++agent) {
       const auto& view = shape.agents[agent];
       obs[static_cast<std::size_t>(view.active)] = t % 3 == agent ? 1.0f : 0.0f;
-      obs[static_cast<std::size_t>(view.mask_begin) + t % 2] = 1.0f;
+      obs[static_cast<std::size_t>(view.mask_begin) + t / 2 % 2] = 1.0f;
     }
     return obs;
   };
@@ -362,7 +362,7 @@ TEST_CASE(
   REQUIRE(complete.size() == 2);
   for (std::size_t player = 0; player < 2; ++player) {
     const auto mask = static_cast<std::size_t>(shape.agents[player].mask_begin);
-    const bool odd = (player + 3) % 2 == 1;
+    const bool odd = (player + 3) / 2 % 2 == 1;
     CHECK(complete[player].next_obs[mask] == (odd ? 0.0f : 1.0f));
     CHECK(complete[player].next_obs[mask + 1] == (odd ? 1.0f : 0.0f));
   }
