@@ -11,6 +11,7 @@
 #include "actors/environments/action_numbers.hpp"
 #include "actors/environments/agent_layout.hpp"
 #include "actors/worlds/scripted_policies.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 namespace {
@@ -158,6 +159,19 @@ std::vector<std::uint8_t> trained_policies(const agents_section& section,
   return learns;
 }
 
+void warn_of_idle_policies(const agents_section& section, const network_shape& shape) {
+  for (const auto& policy : shape.policies) {
+    const bool frozen = std::ranges::find(section.frozen, policy.name) != section.frozen.end();
+    if (!frozen || policy.script.empty()) continue;
+    log::warn("agents.frozen has no effect on a policy of agents.scripted",
+              {{"policy", policy.name}, {"script", policy.script}});
+  }
+  const auto learns = trained_policies(section, shape);
+  if (std::ranges::find(learns, 1) == learns.end()) {
+    log::warn("no policy learns, because agents.frozen and agents.scripted have them all");
+  }
+}
+
 void describe(enum_schema<reward_team>& s) {
   s.name("all", reward_team::all).name("policy", reward_team::policy);
 }
@@ -168,8 +182,7 @@ void describe(options_schema<agents_section>& s) {
           "Which policy plays which agents: an object from patterns of agents' names, with * and "
           "?, to names of policies, such as {\"chaser_*\": \"chaser\", \"runner\": \"runner\"}. "
           "Each agent needs exactly one pattern. If the object is empty, agents whose names differ "
-          "only in "
-          "their number share a policy.");
+          "only in their number share a policy.");
   s.field("share", &agents_section::share)
       .help(
           "Where policies is empty: if true, agents whose names differ only in their number share "
@@ -180,8 +193,7 @@ void describe(options_schema<agents_section>& s) {
       .example("[runner]")
       .help(
           "The policies that act and are not trained. Their weights are random unless the run "
-          "begins "
-          "with a model.");
+          "begins with a model.");
   s.field("scripted", &agents_section::scripted)
       .help(
           "The policies that follow fixed rules: an object from names of policies to names of "

@@ -47,4 +47,7 @@ network_shape shape_of_agents(const agents_section& section, const env_spec& spe
 std::vector<std::uint8_t> trained_policies(const agents_section& section,
                                            const network_shape& shape);
 
+/// Warns of a run in which no policy learns, and of a policy that is both frozen and scripted.
+void warn_of_idle_policies(const agents_section& section, const network_shape& shape);
+
 }  // namespace troupe

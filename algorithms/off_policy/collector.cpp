@@ -265,8 +265,8 @@ void collector::refuse_turns(const float* before) {
     if (!waits) continue;
     throw std::runtime_error(fmt::format(
         "{}: agent \"{}\": expected an agent with continuous actions to act in every step until "
-        "its "
-        "end, got one that waits for its turn; ippo and mappo learn with agents that act in turn",
+        "its end, got one that waits for its turn; ippo and mappo learn with agents that act in "
+        "turn",
         environments_.spec().id, agents[agent].name));
   }
 }

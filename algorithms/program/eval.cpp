@@ -114,8 +114,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   const auto model = load_model(path);
   auto video = begin_video(arguments, played);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
+  const auto spec = spec_of(played);
   const auto environments = environments_of(
-      played, environments_of_evaluation(static_cast<int>(episodes), spec_of(played).tasks.size()));
+      played, environments_of_evaluation(static_cast<int>(episodes), spec.tasks.size()));
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const weights trained{version, model.parameters, {}};
   evaluator_options options{.environments = environments,
@@ -142,7 +143,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
     std::fprintf(for_people(arguments), "  %s: %s\n", name.c_str(),
                  score_text(result.agent_means[i]).c_str());
   }
-  const auto together = joint_actions_of(arguments, spec_of(played), result.joint_actions);
+  const auto together = joint_actions_of(arguments, spec, result.joint_actions);
   if (arguments.json) {
     nlohmann::ordered_json line{{"env", played.id},
                                 {"version", version},

@@ -77,9 +77,9 @@ placement placement_of(const std::string& text);
 /// The specification of the environment inside its wrappers. Throws unknown_environment, and
 /// std::invalid_argument if a wrapper does not fit.
 env_spec spec_of(const env_section& env);
-/// A factory, for an environment role, of `count` such environments.
 /// The section for evaluations, whose rewards are the environment's own.
 env_section for_evaluation(env_section env);
+/// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
 /// The program that hosts such environments alone, for serve_options::program: env-host if it is
 /// there and has them, else this one.

@@ -267,7 +267,7 @@ class JointEnvironment:
             raise self.fault(twice, "agents", "each agent once", f"{list(self.env.agents)}")
         return places
 
-    def read_state(self):
+    def _state(self):
         """Returns the global state, or None if the environment has none."""
         if self.state_space is None:
             return None
@@ -414,9 +414,6 @@ class Parallel(JointEnvironment):
             shown[place] = observations[key] if self.state_space is None else copied(observations[key])
         return shown
 
-    def _state(self):
-        return self.read_state()
-
 
 class InTurn(JointEnvironment):
     """PettingZoo's AECEnv: the agent `agent_selection` acts. Agents that have ended take their last
@@ -499,7 +496,7 @@ class InTurn(JointEnvironment):
         return shown
 
     def _state(self):
-        return copied(self.read_state())
+        return copied(super()._state())
 
 
 def _kind_of(value):

@@ -6,7 +6,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <utility>
 
-#include "algorithms/multi_agent/idle_policies.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
 #include "algorithms/off_policy/learner_adapter.hpp"
 
@@ -29,12 +28,13 @@ algorithm joint_q_algorithm(const Config& c, bool own_steps, More... more) {
       c.agents, std::move(more)...);
   made.settings.shape = [c](const env_spec& spec) { return c.shape_for(spec); };
   made.agents = [own_steps, section = c.agents](const network_shape& shape) {
+    warn_of_idle_policies(section, shape);
     return agent_collection{
         .explores = trained_policies(section, shape),
         .reward_shares = own_steps ? reward_shares_of(section, shape) : std::vector<double>(),
         .own_steps = own_steps};
   };
-  return warning_of_idle_policies(algorithm_with(std::move(made)), c.agents);
+  return algorithm_with(std::move(made));
 }
 
 }  // namespace troupe

@@ -21,7 +21,9 @@ constexpr std::size_t episodes_of_mean = 100;
 joint_on_policy::joint_on_policy(training_run& in, joint_on_policy_setup setup)
     : environment_algorithm(in),
       setup_(std::move(setup)),
-      agent_returns_(shape.agents.size(), loops::recent_mean(episodes_of_mean)) {}
+      agent_returns_(shape.agents.size(), loops::recent_mean(episodes_of_mean)) {
+  warn_of_idle_policies(setup_.config.agents, shape);
+}
 
 // ---- one update, in the order in which it happens --------------------------------------------
 

@@ -18,7 +18,6 @@
 
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/recent_mean.hpp"
-#include "algorithms/multi_agent/idle_policies.hpp"
 #include "algorithms/multi_agent/on_policy/config.hpp"
 #include "algorithms/multi_agent/on_policy/joint_episode.hpp"
 #include "algorithms/multi_agent/on_policy/joint_learner.hpp"
@@ -109,9 +108,7 @@ algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits
         return learner_factory<Config, joint_learner>{shape, config};
       },
       .traits = std::move(traits)};
-  return warning_of_idle_policies(
-      make_algorithm<joint_on_policy>(std::move(settings), std::move(check), std::move(setup)),
-      config.agents);
+  return make_algorithm<joint_on_policy>(std::move(settings), std::move(check), std::move(setup));
 }
 
 }  // namespace troupe

@@ -1,5 +1,4 @@
 #include "algorithms/multi_agent/off_policy/maddpg/maddpg.hpp"
-#include "algorithms/multi_agent/idle_policies.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,10 +15,11 @@ algorithm maddpg_algorithm(const Config& c) {
       c, network_kind::squashed, {.noise = c.noise}, c.agents);
   made.settings.shape = [c](const env_spec& spec) { return c.shape_for(spec); };
   made.agents = [section = c.agents](const network_shape& shape) {
+    warn_of_idle_policies(section, shape);
     return agent_collection{.explores = trained_policies(section, shape),
                             .reward_shares = reward_shares_of(section, shape)};
   };
-  return warning_of_idle_policies(algorithm_with(std::move(made)), c.agents);
+  return algorithm_with(std::move(made));
 }
 
 }  // namespace
