@@ -1,8 +1,23 @@
-# With CMAKE_UNITY_BUILD (the presets set it) the small sources of a folder are compiled as one, which saves most of what
-# their headers and templates cost. A source above `apart_bytes` is compiled by itself, so that an edit of it costs one
-# source. Nothing needs to be configured anew after an edit.
-set(apart_bytes 6000)
-set(group_bytes 24000)
+# With CMAKE_UNITY_BUILD, which the presets set, sources of a folder are compiled as one. That saves most of what their
+# headers cost, and the templates that each of them would instantiate and optimise again. An edit then costs the group, so
+# the folders that are edited most have small groups, and a larger source there is compiled by itself. Nothing needs to be
+# configured anew after an edit.
+set(often_edited runtime/actor runtime/coroutine runtime/service actors/environments actors/networks actors/policy
+                 actors/replay actors/trainer algorithms/learner algorithms/loops algorithms/losses
+                 algorithms/multi_agent algorithms/off_policy algorithms/on_policy)
+
+# Sets how many bytes the groups of a folder have at most, and from how many on a source is by itself.
+function(troupe_size_groups folder)
+  set(group_bytes 45000 PARENT_SCOPE)
+  set(apart_bytes 20000 PARENT_SCOPE)
+  foreach(edited IN LISTS often_edited)
+    cmake_path(IS_PREFIX edited ${folder} NORMALIZE below)
+    if(below)
+      set(group_bytes 24000 PARENT_SCOPE)
+      set(apart_bytes 6000 PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
 
 # troupe_group_sources(TARGET): which sources of a library are compiled as one.
 function(troupe_group_sources target)
@@ -24,17 +39,20 @@ function(troupe_group_sources target)
     if(NOT own OR generated OR NOT source MATCHES "\\.cpp$")
       continue()
     endif()
+    cmake_path(GET source PARENT_PATH name)
+    cmake_path(RELATIVE_PATH name BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    troupe_size_groups(${name})
     get_property(alone SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS)
     get_property(apart SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION)
     get_property(options SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY COMPILE_OPTIONS)
     get_property(definitions SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY COMPILE_DEFINITIONS)
+    # A function with several versions must be defined before it is called.
+    file(STRINGS ${source} versions REGEX "^TROUPE_CPU_CLONES|^ *TROUPE_CPU_CLONES")
     file(SIZE ${source} bytes)
-    if(alone OR apart OR options OR definitions OR bytes GREATER apart_bytes)
+    if(alone OR apart OR versions OR options OR definitions OR bytes GREATER apart_bytes)
       continue()
     endif()
     # The group of the source's folder that has room for it.
-    cmake_path(GET source PARENT_PATH name)
-    cmake_path(RELATIVE_PATH name BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(MAKE_C_IDENTIFIER ${name} name)
     if(NOT DEFINED number_${name})
       set(number_${name} 1)
