@@ -209,6 +209,12 @@ class Readme(CheckCase):
             "```cpp\n#include \"runtime/a.hpp\"  // all\n```\n"
             "[docs](docs/a.md#part) [web](https://example.org/x)\n"))
 
+    def test_a_script_in_tools_is_a_command_of_dev(self):
+        files = {**self.readme("```sh\n./dev swim\n```\n"), "tools/swim": "#!/bin/sh\n", "tools/help.txt": ""}
+        self.assert_refused("readme.py", files, "README.md:2: ./dev swim: ./dev knows run, bench, test, help\n")
+        (self.root / "tools/swim").chmod(0o755)
+        self.assert_accepted("readme.py", files)
+
     def test_what_is_not_is_refused(self):
         for text, part in [
                 ("```sh\n./dev fly\n```\n", "./dev fly"),
