@@ -389,6 +389,18 @@ class Runner(CheckCase):
         code, closing, _ = self.run_scripts({}, suites=["/nowhere/test_x"])
         self.assertEqual((code, closing), (1, "0 passed, 1 failed, 0 skipped"))
 
+    def test_one_script_is_run_by_its_path_alone(self):
+        scripts = {"a": 'echo "1 passed, 0 failed"', "a.sh.b": "exit 1", "c": 'echo "0 passed, 0 failed, 2 skipped"',
+                   "d": 'echo "1 passed, 0 failed, 2 skipped"', "e": 'echo "$A $B"; exit 1'}
+        plant(self.root, {"tests/environment.txt": "A=from the file\nB=b=c\n"})
+        for name, expected in {"a": 0, "a.sh.b": 1, "c": 77, "d": 0, "e": 1}.items():
+            with self.subTest(name=name):
+                code, _, output = self.run_scripts(scripts, names=["--script", f"{self.root}/{name}.sh"])
+                self.assertEqual(code, expected, output)
+                self.assertTrue(output.startswith(f"{name}.sh: "), output)
+        self.assertIn("from the file b=c", output)
+        self.assertEqual(self.run_scripts(scripts, names=["--script", f"{self.root}/gone.sh"])[0], 1)
+
     def test_running_nothing_is_an_error(self):
         code, closing, _ = self.run_scripts({"a": 'echo "2 passed, 0 failed"'}, names=["b"])
         self.assertEqual((code, closing), (1, "0 passed, 0 failed, 0 skipped"))
