@@ -11,27 +11,39 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
 
 from run import TIME_LIMIT_SECONDS, read_environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LIST_V2 = ["--list-test-names-only"]
-LIST_V3 = ["--list-tests", "--verbosity", "quiet"]
+LIST_V2 = ["--list-test-names-only", "--verbosity", "high"]
+LIST_V3 = ["--list-tests", "--reporter", "xml"]
 SHOWN = "~[.]"  # not the hidden ones, which a suite runs only where they are named
+_LINE_V2 = re.compile(r"(.+)\t@(.+):(\d+)")
+
+
+def read_v2(text):
+    """The cases of a list of Catch2 v2, which puts a name that begins with # in quotation marks."""
+    for line in text.splitlines():
+        name, file, number = _LINE_V2.fullmatch(line).groups()
+        yield re.sub('^"(#.*)"$', r"\1", name), file, number
+
+
+def read_v3(text):
+    for case in xml.fromstring(text).iter("TestCase"):
+        yield case.findtext("Name"), case.findtext("SourceInfo/File"), case.findtext("SourceInfo/Line")
 
 
 def list_cases(suite, is_v2, environment):
-    """The names of the suite's cases; None where it can't list them."""
+    """The name, the file and the line of each of the suite's cases; None where it can't list them."""
     try:
         listed = subprocess.run([suite, *(LIST_V2 if is_v2 else LIST_V3), SHOWN], text=True, capture_output=True,
                                 stdin=subprocess.DEVNULL, timeout=60, check=False, env=environment, cwd=ROOT)
-    except (OSError, subprocess.TimeoutExpired):
+        cases = list((read_v2 if is_v2 else read_v3)(listed.stdout))
+    except (OSError, subprocess.TimeoutExpired, xml.ParseError, AttributeError):
         return None
-    names = [line for line in listed.stdout.splitlines() if line]
-    if listed.returncode != (len(names) % 256 if is_v2 else 0):  # v2 ends with the number of cases
-        return None
-    # A name that begins with # is listed in quotation marks.
-    return [name[1:-1] if re.fullmatch('"#.*"', name) else name for name in names]
+    is_whole = listed.returncode == (len(cases) % 256 if is_v2 else 0)  # v2 ends with their number
+    return cases if is_whole else None
 
 
 def escape(name):
@@ -45,24 +57,28 @@ def quote(text):
     return f"[==[{text}]==]"
 
 
-def render(suite, names, environment):
+def render(suite, cases, build, environment):
+    """The commands of ctest. _BACKTRACE_TRIPLES is what CMake writes for an add_test of its own: where the entry stands."""
     settings = ";".join(f"{name}={value}" for name, value in environment.items())
-    for name in names:
+    for name, file, line in cases:
+        file = os.path.normpath(build / file)
         entry = quote(f"{suite.name}: {name}")
         yield f"add_test({entry} {quote(suite)} {quote(escape(name))})\n"
         yield (f"set_tests_properties({entry} PROPERTIES LABELS case TIMEOUT {TIME_LIMIT_SECONDS} "
-               f"WORKING_DIRECTORY {quote(ROOT)} ENVIRONMENT {quote(settings)})\n")
+               f"WORKING_DIRECTORY {quote(ROOT)} ENVIRONMENT {quote(settings)} "
+               f"_BACKTRACE_TRIPLES {quote(f'{file};{line};TEST_CASE;{file};0;')})\n")
 
 
-def renew(suite, file, is_v2, environment):
+def renew(suite, build, is_v2, environment):
     """The file with the suite's cases, made anew where it is older; None where there is none."""
+    file = build / f"tests/cases/{suite.name}.cmake"
     if file.exists() and file.stat().st_mtime_ns >= suite.stat().st_mtime_ns:
         return file
-    names = list_cases(suite, is_v2, {**os.environ, **environment})
-    if names is None:
+    cases = list_cases(suite, is_v2, {**os.environ, **environment})
+    if cases is None:
         return None
     new = file.with_suffix(f".{os.getpid()}")
-    new.write_text("".join(render(suite, names, environment)))
+    new.write_text("".join(render(suite, cases, build, environment)))
     new.replace(file)
     return file
 
@@ -71,12 +87,11 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     build, is_v2 = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2].startswith("2.")
-    folder = build / "tests/cases"
-    folder.mkdir(parents=True, exist_ok=True)
+    (build / "tests/cases").mkdir(parents=True, exist_ok=True)
     environment = read_environment(build)
     suites = [pathlib.Path(line) for line in (build / "tests/suites.txt").read_text().splitlines() if line]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        files = pool.map(lambda suite: renew(suite, folder / f"{suite.name}.cmake", is_v2, environment),
+        files = pool.map(lambda suite: renew(suite, build, is_v2, environment),
                          [suite for suite in suites if suite.exists()])
         print(";".join(str(file) for file in files if file))
 

@@ -12,13 +12,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 BUILD = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 
-# Lists names as Catch2 v2 does, which ends with their number, and runs the one that is named.
+# Lists cases as Catch2 v2 does, which ends with their number, or as v3 does, and runs the one that is named.
 SUITE = """#!/bin/sh
-if [ "$1" = --list-test-names-only ] && [ "$2" = "~[.]" ]; then
-  echo listed >>"$0.listed"
-  cat "$0.names"
-  exit $(wc -l <"$0.names")
-fi
+case "$*" in
+  "--list-test-names-only --verbosity high ~[.]")
+    echo listed >>"$0.listed"
+    cat "$0.names"
+    exit $(wc -l <"$0.names") ;;
+  "--list-tests --reporter xml ~[.]")
+    exec cat "$0.xml" ;;
+esac
 printf '%s %s\\n' "$GREETING" "$1"
 """
 
@@ -79,8 +82,10 @@ class Entries(unittest.TestCase):
 
 
 class Cases(unittest.TestCase):
-    NAMES = ["plain: one", "a, b [c] and \"d\"", "~e; f", "back\\slash", "${g} $ENV{HOME}"]
-    SPECIFICATIONS = ["plain: one", "a\\, b \\[c\\] and \\\"d\\\"", "\\~e; f", "back\\\\slash", "${g} $ENV{HOME}"]
+    NAMES = ["plain: one", "\"#1 first\"", "a, b [c] and \"d\"", "~e; f", "back\\slash", "${g} $ENV{HOME}"]
+    CASE_V3 = ("<?xml version='1.0'?><MatchingTests><TestCase><Name>a &lt; b</Name><ClassName/><Tags>[t]</Tags>"
+               "<SourceInfo><File>../x_test.cpp</File><Line>7</Line></SourceInfo></TestCase></MatchingTests>")
+    SPECIFICATIONS = ["plain: one", "#1 first", "a\\, b \\[c\\] and \\\"d\\\"", "\\~e; f", "back\\\\slash", "${g} $ENV{HOME}"]
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -90,12 +95,18 @@ class Cases(unittest.TestCase):
         self.suite = self.build / "test_x"
         self.suite.write_text(SUITE)
         self.suite.chmod(0o755)
-        (self.build / "test_x.names").write_text("".join(f"{name}\n" for name in self.NAMES))
+        self.write_names(self.NAMES)
         (self.build / "tests/suites.txt").write_text(f"{self.suite}\n{self.build}/test_not_built\n")
         (self.build / "tests/environment.txt").write_text("GREETING=good day\nOTHER=1\n")
+        self.configure("2.13.10")
+
+    def write_names(self, names):
+        (self.build / "test_x.names").write_text("".join(f"{name}\t@/x_test.cpp:{line}\n" for line, name in enumerate(names)))
+
+    def configure(self, version):
         text = (TESTS / "cases.cmake.in").read_text()
         for name, value in {"TROUPE_LIST_CASES": "OFF", "CMAKE_CURRENT_SOURCE_DIR": TESTS, "PROJECT_BINARY_DIR": self.build,
-                            "Catch2_VERSION": "2.13.10"}.items():
+                            "Catch2_VERSION": version}.items():
             text = text.replace(f"@{name}@", str(value))
         self.assertNotIn("@", text)
         (self.build / "CTestTestfile.cmake").write_text(text)
@@ -111,7 +122,7 @@ class Cases(unittest.TestCase):
     def test_each_case_is_an_entry_that_runs_it_alone(self):
         entries = list_entries(self.build, TROUPE_LIST_CASES="1")
         self.assertEqual({name: entry["command"] for name, entry in entries.items()},
-                         {f"test_x: {name}": [str(self.suite), specification]
+                         {f"test_x: {name}".replace('"#1 first"', "#1 first"): [str(self.suite), specification]
                           for name, specification in zip(self.NAMES, self.SPECIFICATIONS)})
         for entry in entries.values():
             self.assertEqual(read_property(entry, "LABELS"), ["case"])
@@ -120,11 +131,22 @@ class Cases(unittest.TestCase):
                              env={**os.environ, "TROUPE_LIST_CASES": "1"})
         self.assertIn("good day plain: one\n", ran.stdout)
 
+    def test_the_lists_of_catch2_v3_are_read_too_and_an_entry_says_where_its_case_is(self):
+        self.configure("3.7.1")
+        (self.build / "test_x.xml").write_text(self.CASE_V3)
+        listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, text=True, capture_output=True, check=True,
+                                env={**os.environ, "TROUPE_LIST_CASES": "1"})
+        told = json.loads(listed.stdout)
+        [entry] = told["tests"]
+        self.assertEqual((entry["name"], entry["command"]), ("test_x: a < b", [str(self.suite), "a < b"]))
+        node = told["backtraceGraph"]["nodes"][entry["backtrace"]]
+        self.assertEqual((told["backtraceGraph"]["files"][node["file"]], node["line"]), (str(self.build.parent / "x_test.cpp"), 7))
+
     def test_a_suite_is_listed_again_only_when_it_is_newer_than_its_list(self):
         for _ in range(2):
             list_entries(self.build, TROUPE_LIST_CASES="1")
         self.assertEqual(self.count_lists(), 1)
-        (self.build / "test_x.names").write_text("another\n")
+        self.write_names(["another"])
         later = (self.build / "tests/cases/test_x.cmake").stat().st_mtime + 1
         os.utime(self.suite, (later, later))
         self.assertEqual(list(list_entries(self.build, TROUPE_LIST_CASES="1")), ["test_x: another"])
