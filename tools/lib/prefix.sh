@@ -40,4 +40,3 @@ remove_installed() {
     while [[ $folder == "$prefix"/* ]] && rmdir -- "$folder" 2>/dev/null; do folder=$(dirname "$folder"); done
   done
 }
-
