@@ -41,7 +41,7 @@ refuses "without the command it says what to build" \
 # What ./dev run builds.
 mkdir -p "$place/build/deploy/troupe"
 cp "$build/deploy/troupe/troupe" "$place/build/deploy/troupe" && cp -r "$build/deploy/troupe/printed" "$place/build/deploy/troupe" &&
-  cp -r "$build/libexec" "$place/build"
+  cp -r "$build/deploy/libexec" "$place/build/deploy"
 report "the command is built" $?
 refuses "with the command alone it says that the libraries are missing" "$libraries"
 install --component command
