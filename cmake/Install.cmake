@@ -26,7 +26,7 @@ endforeach()" COMPONENT ${component})
 endfunction()
 set(archives ${libraries})
 list(TRANSFORM archives PREPEND troupe_)
-list(FILTER archives EXCLUDE REGEX "^troupe_options$")  # it is no file
+list(FILTER archives EXCLUDE REGEX "^troupe_(options|torch)$")  # they are no files
 list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 refuse_what_is_not_built(development "The libraries are" installed ${archives})
 refuse_what_is_not_built(command "The troupe command is" deploy/troupe/troupe $<TARGET_FILE:troupe>)

@@ -70,7 +70,7 @@ class Layering(CheckCase):
         self.assert_accepted("layering.py", {
             "runtime/a.hpp": "#include <caf/fwd.hpp>\n",
             "actors/b.hpp": '#include "runtime/a.hpp"\n#include <ATen/core/Tensor.h>\n',
-            "actors/torch/torch.hpp": "#include <torch/torch.h>\n",
+            "actors/torch/torch.hpp": "#include <torch/types.h>\n",
             "actors/b.cpp": '#include "actors/torch/torch.hpp"\n',
             "examples/c.cpp": '#include "algorithms/on_policy/ppo/ppo.hpp"\n',
             "tests/runtime/d.cpp": '#include "deploy/x.hpp"\n#include <caf/all.hpp>\n'})
@@ -79,9 +79,9 @@ class Layering(CheckCase):
         for path, included in [
                 ("runtime/a.hpp", '"actors/b.hpp"'), ("actors/a.cpp", '"algorithms/b.hpp"'),
                 ("algorithms/a.cpp", '"examples/b.hpp"'), ("algorithms/a.cpp", '"tests/test.hpp"'),
-                ("runtime/a.cpp", "<torch/torch.h>"), ("runtime/a.cpp", "<ATen/core/Tensor.h>"),
+                ("runtime/a.cpp", "<torch/types.h>"), ("runtime/a.cpp", "<ATen/core/Tensor.h>"),
                 ("runtime/a.cpp", '"actors/torch/torch.hpp"'), ("actors/environments/a.cpp", "<ATen/ATen.h>"),
-                ("actors/a.hpp", "<torch/torch.h>"), ("actors/a.hpp", '"actors/torch/torch.hpp"'),
+                ("actors/a.hpp", "<torch/types.h>"), ("actors/a.cpp", "<torch/torch.h>"), ("tests/a.cpp", "<torch/torch.h>"), ("actors/a.hpp", '"actors/torch/torch.hpp"'),
                 ("actors/a.cpp", "<caf/all.hpp>"), ("examples/a.cpp", "<caf/actor.hpp>")]:
             with self.subTest(path=path, included=included):
                 self.assert_refused("layering.py", {path: f"// first\n  # include {included}\n"},
