@@ -51,6 +51,11 @@ std::string in_mebibytes(std::size_t bytes) { return fmt::format("{} MiB", bytes
 
 std::optional<device_memory> memory_of_device(int index) { return memory_by_nvml(index); }
 
+int index_of_device(const std::string& name) {
+  const auto colon = name.find(':');
+  return colon == std::string::npos ? 0 : std::stoi(name.substr(colon + 1));
+}
+
 std::string lack_of_device_memory(const device_memory& memory, std::size_t bytes, bool first_use) {
   const auto needed = bytes + (first_use ? cuda_overhead : 0);
   if (memory.free >= needed) return {};

@@ -17,6 +17,9 @@ struct device_memory {
 /// if there is no such GPU, or the driver does not tell. It does not begin to use the GPU.
 std::optional<device_memory> memory_of_device(int index);
 
+/// Returns N of "cuda:N", and 0 of "cuda".
+int index_of_device(const std::string& name);
+
 /// Returns "" if the GPU has `bytes` free, and else a text that says what is needed and what is
 /// free. A process that has not used the GPU before needs cuda_overhead more. A GPU whose memory
 /// is not told has enough.

@@ -25,6 +25,11 @@ TEST_CASE("device: a lack of memory is told with what is needed and what is free
         "itself), found 700 MiB of 1000 MiB");
 }
 
+TEST_CASE("device: a name says which GPU is meant", "[policy]") {
+  CHECK(index_of_device("cuda") == 0);
+  CHECK(index_of_device("cuda:12") == 12);
+}
+
 TEST_CASE("device: a GPU that is not there has no memory to tell of, and lacks none", "[policy]") {
   CHECK_FALSE(memory_of_device(99));
   CHECK(lack_of_device_memory(99, 1000 * mebibyte).empty());
