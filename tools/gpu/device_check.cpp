@@ -5,9 +5,13 @@
 //   device_check parity DEVICE            loss, gradients, outputs and weights of the same learners
 //   device_check repeat DEVICE            the same updates twice: are the weights the same bits?
 //   device_check speed DEVICE WIDTH...    updates a second of learners with two such layers
+//   device_check images DEVICE            the same of a learner with convolutions
 //   device_check act DEVICE WIDTH...      microseconds of a policy's forward pass
 //   device_check network DEVICE WIDTH     makes one learner, or prints why it is refused
 //   device_check fill DEVICE MIB          takes all but so much of the memory, until stdin ends
+//
+// Each measurement takes about DEVICE_CHECK_SECONDS (1). The host has one thread for libtorch, as in
+// a training, or with DEVICE_CHECK_THREADS=all one for each core.
 
 #include "actors/torch/torch.hpp"
 
@@ -15,6 +19,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -23,6 +28,7 @@
 
 #include "actors/networks/device_link.hpp"
 #include "actors/networks/device_memory.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/critic_autograd.hpp"
@@ -46,10 +52,12 @@ double seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-// The mean time of a call, measured for about `budget` seconds after two calls that don't count.
+// The mean time of a call, measured for about `budget` seconds after two calls that don't count, or
+// after one that takes longer than that.
 double seconds_of(const std::function<void()>& call, double budget) {
+  const double before = seconds();
   call();
-  call();
+  if (seconds() - before < budget) call();
   const double start = seconds();
   int calls = 0;
   do {
@@ -504,6 +512,8 @@ int run_command(const std::vector<std::string>& words) {
   for (std::size_t i = 2; i < words.size(); ++i) numbers.push_back(std::stoi(words[i]));
   const char* asked = std::getenv("DEVICE_CHECK_SECONDS");
   const double budget = asked ? std::stod(asked) : 1.0;
+  const char* threads = std::getenv("DEVICE_CHECK_THREADS");
+  if (!threads || std::string(threads) != "all") use_one_torch_thread();
   if (command == "card") return describe_card(device, budget), 0;
   if (command == "parity") return compare(device) ? 0 : 1;
   if (command == "repeat") return repeat(device) ? 0 : 1;
