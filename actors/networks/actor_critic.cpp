@@ -319,7 +319,8 @@ const float* actor_critic::forward(const detail::mlp& net, const std::vector<lea
     const auto size = static_cast<std::size_t>(there.numel());
     at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
   };
-  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  // Only the noise asks for the features.
+  if (noise_ && layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
   keep(outputs, buffers.outputs.back());
   return buffers.outputs.back().data();
 }
@@ -429,13 +430,14 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
     x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
   }
+  const auto on_host = x;
   x = link_.to_device(x);
   if (extractor_) x = extract(x);
   const auto own = extractor_ ? x : x.narrow(1, 0, shape_.actor_inputs());
   const auto [features, outputs_there] = run_leaves(actor_leaves_, own);
   auto outputs = link_.to_host(outputs_there);
   if (shape_.mask_size > 0) {
-    const auto allowed = link_.to_host(x).narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
+    const auto allowed = on_host.narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
     const auto logits = outputs.narrow(1, shape_.continuous_size, shape_.mask_size);
     const auto masked = at::where(allowed, logits, at::full({}, forbidden, logits.options()));
     const auto rest = shape_.continuous_size + shape_.mask_size;
