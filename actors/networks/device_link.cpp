@@ -1,5 +1,7 @@
 #include "actors/torch/torch.hpp"
 
+#include <torch/cuda.h>
+
 #include "actors/networks/device_link.hpp"
 
 #include <stdexcept>

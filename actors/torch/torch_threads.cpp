@@ -1,5 +1,7 @@
 #include "actors/torch/torch.hpp"
 
+#include <ATen/Parallel.h>
+
 #include "actors/torch/torch_threads.hpp"
 
 #include "actors/kernels/blas_kernels.hpp"

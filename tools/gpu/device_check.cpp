@@ -15,6 +15,8 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <torch/cuda.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,5 +1,8 @@
 #include "actors/torch/torch.hpp"
 
+#include <torch/nn/utils/clip_grad.h>
+#include <torch/optim.h>
+
 #include "actors/trainer/adam.hpp"
 
 #include <algorithm>
