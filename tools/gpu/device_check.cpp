@@ -10,8 +10,8 @@
 //   device_check network DEVICE WIDTH     makes one learner, or prints why it is refused
 //   device_check fill DEVICE MIB          takes all but so much of the memory, until stdin ends
 //
-// Each measurement takes about DEVICE_CHECK_SECONDS (1). The host has one thread for libtorch, as in
-// a training, or with DEVICE_CHECK_THREADS=all one for each core.
+// Each measurement takes about DEVICE_CHECK_SECONDS (1). The host has one thread for libtorch, as
+// in a training, or with DEVICE_CHECK_THREADS=all one for each core.
 
 #include "actors/torch/torch.hpp"
 
@@ -217,16 +217,16 @@ findings run_critics(const problem& of, const network_options& network, int upda
   const auto action = detail::tensor_of(batch.action, {batch.rows, -1}, at::kFloat);
   const auto network_size = static_cast<std::int64_t>(policy.stack().parameter_count());
   findings found{
-      .outputs = at::cat({policy.stack()
-                              .forward(detail::tensor_of_block(policy.parameters())
-                                           .narrow(0, 0, network_size),
-                                       obs)
-                              .flatten(),
-                          detail::critic_values(critics,
-                                                detail::tensor_of_block(critics.parameters()), obs,
-                                                action, critics.count())
-                              .flatten()})
-                     .to(at::kDouble)};
+      .outputs =
+          at::cat(
+              {policy.stack()
+                   .forward(detail::tensor_of_block(policy.parameters()).narrow(0, 0, network_size),
+                            obs)
+                   .flatten(),
+               detail::critic_values(critics, detail::tensor_of_block(critics.parameters()), obs,
+                                     action, critics.count())
+                   .flatten()})
+              .to(at::kDouble)};
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
     const auto metrics = learner.update(batch);
@@ -300,8 +300,8 @@ bool compare(const std::string& device) {
       const double first_loss = distance(there.loss.narrow(0, 0, 1), host.loss.narrow(0, 0, 1));
       const double gradient = distance(there.gradient, host.gradient);
       const double weights = distance(there.weights, host.weights);
-      const bool good = outputs < bound && first_loss < bound && gradient < bound &&
-                        weights < bound_of_weights;
+      const bool good =
+          outputs < bound && first_loss < bound && gradient < bound && weights < bound_of_weights;
       line["outputs"] = outputs;
       line["first_loss"] = first_loss;
       line["losses"] = distance(there.loss, host.loss);
