@@ -23,9 +23,12 @@ at::Device checked(const std::string& name, std::size_t bytes) {
   if (!is_device_name(name)) refuse("expected cpu, cuda or cuda:N");
   const at::Device device(name);
   if (device.is_cpu()) return device;
-  if (!at::hasCUDA()) refuse("this libtorch was built without CUDA; expected cpu");
+  // at::hasCUDA is false with a libtorch that has CUDA, too, where there is no GPU.
+  if (!at::globalContext().hasCUDART()) {
+    refuse("this libtorch was built without CUDA; expected cpu");
+  }
   const int count = static_cast<int>(torch::cuda::device_count());
-  if (count == 0) refuse("no GPU was found; expected cpu");
+  if (count == 0) refuse("no GPU was found, or no driver that this libtorch can use; expected cpu");
   if (device.index() >= count) {
     refuse(fmt::format("expected an index below {}, for so many GPUs were found", count));
   }
