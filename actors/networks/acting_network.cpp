@@ -99,6 +99,7 @@ void single_network::load_parameters(const at::Tensor& parameters) {
               "load_parameters: expected at least ", parameter_count(), " contiguous floats, got ",
               parameters.numel());
   std::copy_n(parameters.data_ptr<float>(), parameters_.size(), parameters_.begin());
+  device_copy_ = net_.device_copy(parameters_.data());
 }
 
 void single_network::draw_noise(int rows, action_random& random) {
@@ -148,7 +149,7 @@ void single_network::act(const float* obs, int rows, action_random& random, bool
   if (noise_) return act_with_noise(seen, rows, random, deterministic, actions.value);
   const std::size_t width = net_.outputs();
   outputs_.resize(static_cast<std::size_t>(rows) * width);
-  net_.infer(parameters_.data(), seen, rows, buffers_, outputs_.data());
+  net_.infer(parameters_.data(), seen, rows, buffers_, outputs_.data(), device_copy_);
   const float* out = outputs_.data();
   const float* mask = masked_ ? obs + net_.inputs() : nullptr;
   for (int row = 0; row < rows; ++row, out += width) {
@@ -175,7 +176,9 @@ class acting_actor_critic final : public acting_network {
  public:
   acting_actor_critic(const network_shape& shape, const network_options& options,
                       std::uint64_t seed)
-      : network_(shape, options, seed) {}
+      : network_(shape, options, seed) {
+    network_.keep_device_copy();
+  }
 
   void load_parameters(const at::Tensor& parameters) override {
     network_.load_parameters(parameters);

@@ -78,6 +78,7 @@ class single_network {
   detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
+  at::Tensor device_copy_;  // of the network's parameters; undefined on the CPU
   std::vector<float> outputs_;
   std::vector<float> seen_;  // [rows, inputs] if the network does not see the rows as they are
   std::optional<detail::state_dependent_noise> noise_;  // set with use_sde

@@ -44,6 +44,15 @@ const network_shape& checked(const network_shape& shape, const network_options& 
   return shape;
 }
 
+// The weights and their gradients.
+std::size_t bytes_on_device(const detail::mlp& actor, const detail::mlp& critic,
+                            const std::optional<detail::feature_extractor>& extractor) {
+  const auto of_extractor = extractor ? extractor->parameter_count() : 0;
+  return 2 * sizeof(float) *
+         (actor.parameter_count() + critic.parameter_count() +
+          static_cast<std::size_t>(of_extractor));
+}
+
 std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(size);
   return buffer;
@@ -122,7 +131,6 @@ log_prob_and_entropy evaluate_parts(const network_shape& shape, const at::Tensor
 actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
     : shape_(checked(shape, options)),
       options_(std::move(options)),
-      link_(options_.device),
       extractor_(detail::make_extractor(shape_, options_)),
       actor_(extractor_ ? extractor_->features() : shape_.actor_inputs(),
              hidden_after_body(shape_, options_, options_.hidden), shape_.actor_outputs(),
@@ -130,6 +138,7 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
       critic_(extractor_ ? extractor_->features() : shape_.obs_size,
               hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
               1, options_.hidden_activation),
+      link_(options_.device, bytes_on_device(actor_, critic_, extractor_)),
       backend_(detail::choose_backend(options_.backend, {.net = &actor_,
                                                          .has_convolutions = extractor_.has_value(),
                                                          .is_on_host = link_.is_host()})),
@@ -144,8 +153,8 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
   const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
                                                critic_.parameter_count()) +
                      (extractor_ ? extractor_->parameter_count() : 0);
-  parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
-  gradient_ = at::zeros({count}, at::kFloat);
+  parameters_ = link_.host_zeros(count + (options_.normalize_obs ? 2 * shape_.obs_size : 0));
+  gradient_ = link_.host_zeros(count);
   if (options_.normalize_obs) std::fill_n(obs_inverse_scale(), shape_.obs_size, 1.0f);
 
   action_random random(seed);
@@ -209,6 +218,7 @@ void actor_critic::load_parameters(const at::Tensor& parameters) {
               " ", parameters.sizes());
   const auto from = parameters.contiguous();
   std::memcpy(parameters_.data_ptr<float>(), from.data_ptr<float>(), parameters_.nbytes());
+  device_copy_ = at::Tensor();
 }
 
 std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters() const {
@@ -267,6 +277,7 @@ void actor_critic::mask(const float* x, int rows, float* outputs) const {
 const float* actor_critic::convolved(const float* obs, int rows) {
   constexpr int block = 128;  // keeps the memory of the layers' results small
   const at::NoGradGuard no_grad;
+  renew_device_copy();
   const std::int64_t width = actor_.inputs();
   float* features = grown(seen_, static_cast<std::size_t>(rows) * width).data();
   for (int row = 0; row < rows; row += block) {
@@ -279,18 +290,28 @@ const float* actor_critic::convolved(const float* obs, int rows) {
   return features;
 }
 
+void actor_critic::renew_device_copy() {
+  if (keeps_device_copy_ && !device_copy_.defined()) device_copy_ = link_.to_device(parameters_);
+}
+
+at::Tensor actor_critic::leaf_there(const at::Tensor& leaf) const {
+  if (!device_copy_.defined()) return link_.to_device(leaf);
+  return device_copy_.narrow(0, leaf.storage_offset(), leaf.numel()).view(leaf.sizes());
+}
+
 // Both obs and the returned features are on the device.
 at::Tensor actor_critic::extract(const at::Tensor& obs) const {
   std::vector<at::Tensor> parts;
-  for (const auto& leaf : extractor_leaves_) parts.push_back(link_.to_device(leaf));
+  for (const auto& leaf : extractor_leaves_) parts.push_back(leaf_there(leaf));
   return extractor_->forward(parts, obs);
 }
 
 const float* actor_critic::forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
                                    const float* parameters, const float* x, int rows,
-                                   detail::mlp_buffers& buffers) const {
+                                   detail::mlp_buffers& buffers) {
   if (link_.is_host()) return net.forward(parameters, x, rows, buffers);
   const at::NoGradGuard no_grad;
+  renew_device_copy();
   const auto input = at::from_blob(const_cast<float*>(x), {rows, net.inputs()}, at::kFloat);
   const auto [features, outputs] = run_leaves(layers, link_.to_device(input));
   buffers.outputs.resize(layers.size());
@@ -298,14 +319,15 @@ const float* actor_critic::forward(const detail::mlp& net, const std::vector<lea
     const auto size = static_cast<std::size_t>(there.numel());
     at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
   };
-  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  // Only the noise asks for the features.
+  if (noise_ && layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
   keep(outputs, buffers.outputs.back());
   return buffers.outputs.back().data();
 }
 
 void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& layers,
                          const float* parameters, const float* x, int rows,
-                         detail::mlp_buffers& buffers, float* y) const {
+                         detail::mlp_buffers& buffers, float* y) {
   if (link_.is_host()) return net.infer(parameters, x, rows, buffers, y);
   const float* outputs = forward(net, layers, parameters, x, rows, buffers);
   std::copy_n(outputs, static_cast<std::size_t>(rows) * net.outputs(), y);
@@ -389,7 +411,7 @@ void actor_critic::values(const float* obs, int rows, float* value) {
 std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<leaf_layer>& layers,
                                                            at::Tensor x) const {
   const auto run_layer = [&](const leaf_layer& layer, const at::Tensor& input) {
-    return at::addmm(link_.to_device(layer.bias), input, link_.to_device(layer.weight));
+    return at::addmm(leaf_there(layer.bias), input, leaf_there(layer.weight));
   };
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
     x = run_layer(layers[i], x);
@@ -408,13 +430,14 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
     x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
   }
+  const auto on_host = x;
   x = link_.to_device(x);
   if (extractor_) x = extract(x);
   const auto own = extractor_ ? x : x.narrow(1, 0, shape_.actor_inputs());
   const auto [features, outputs_there] = run_leaves(actor_leaves_, own);
   auto outputs = link_.to_host(outputs_there);
   if (shape_.mask_size > 0) {
-    const auto allowed = link_.to_host(x).narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
+    const auto allowed = on_host.narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
     const auto logits = outputs.narrow(1, shape_.continuous_size, shape_.mask_size);
     const auto masked = at::where(allowed, logits, at::full({}, forbidden, logits.options()));
     const auto rest = shape_.continuous_size + shape_.mask_size;

@@ -113,6 +113,10 @@ class actor_critic {
   /// does not normalise them again. Has no effect without normalize_obs.
   void take_normalized_obs(bool normalized) { obs_normalized_ = normalized; }
 
+  /// Declares that the weights change through load_parameters alone from now on. Then `act` and
+  /// `values` copy them to the device once, not in every call.
+  void keep_device_copy() { keeps_device_copy_ = !link_.is_host(); }
+
   /// Draws actions for obs float [N, D], or takes the likeliest ones if `deterministic`. No
   /// autograd.
   action_batch act(const at::Tensor& obs, action_random& random, bool deterministic = false);
@@ -152,6 +156,10 @@ class actor_critic {
   void make_extractor_leaves();
   std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
+  /// Returns a leaf on the device: a view of the copy that is kept there, or a copy made now, which
+  /// the gradient goes through.
+  at::Tensor leaf_there(const at::Tensor& leaf) const;
+  void renew_device_copy();
   /// Returns the input of the last layer [N, H] and the outputs; x and both results are on the
   /// device.
   std::pair<at::Tensor, at::Tensor> run_leaves(const std::vector<leaf_layer>& layers,
@@ -170,9 +178,9 @@ class actor_critic {
   /// Like mlp::forward and mlp::infer, but on the device.
   const float* forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
                        const float* parameters, const float* x, int rows,
-                       detail::mlp_buffers& buffers) const;
+                       detail::mlp_buffers& buffers);
   void infer(const detail::mlp& net, const std::vector<leaf_layer>& layers, const float* parameters,
-             const float* x, int rows, detail::mlp_buffers& buffers, float* y) const;
+             const float* x, int rows, detail::mlp_buffers& buffers, float* y);
   /// Returns the log standard deviations, after the actor's forward pass over its input x.
   detail::log_std_rows find_log_std(const float* x, int rows);
 
@@ -187,10 +195,10 @@ class actor_critic {
   network_shape shape_;
   network_options options_;
   bool obs_normalized_ = false;
-  detail::device_link link_;
   std::optional<detail::feature_extractor> extractor_;
   detail::mlp actor_;
   detail::mlp critic_;
+  detail::device_link link_;
   detail::backend_choice backend_;
   detail::action_head head_;
   std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
@@ -200,6 +208,8 @@ class actor_critic {
   std::vector<leaf_layer> critic_leaves_;
   at::Tensor log_std_leaf_;
   std::vector<at::Tensor> extractor_leaves_;
+  bool keeps_device_copy_ = false;
+  at::Tensor device_copy_;  // [P] on the device, if it is kept; undefined when it is out of date
 
   std::vector<float> seen_;
   std::vector<float> actor_seen_;  // [rows, actor_inputs()] if the critic sees more

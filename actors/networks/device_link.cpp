@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/networks/device_memory.hpp"
 #include "actors/networks/network.hpp"
 
 namespace troupe::detail {
@@ -15,25 +16,35 @@ namespace {
 
 using staging = device_link::staging;
 
-at::Device checked(const std::string& name) {
+at::Device checked(const std::string& name, std::size_t bytes) {
   const auto refuse = [&](const std::string& why) {
     throw std::invalid_argument(fmt::format("policy.device {}: {}", name, why));
   };
   if (!is_device_name(name)) refuse("expected cpu, cuda or cuda:N");
   const at::Device device(name);
   if (device.is_cpu()) return device;
-  if (!at::hasCUDA()) refuse("this libtorch was built without CUDA; expected cpu");
+  // at::hasCUDA is false with a libtorch that has CUDA, too, where there is no GPU.
+  if (!at::globalContext().hasCUDART()) {
+    refuse("this libtorch was built without CUDA; expected cpu");
+  }
   const int count = static_cast<int>(torch::cuda::device_count());
-  if (count == 0) refuse("no GPU was found; expected cpu");
+  if (count == 0) refuse("no GPU was found, or no driver that this libtorch can use; expected cpu");
   if (device.index() >= count) {
     refuse(fmt::format("expected an index below {}, for so many GPUs were found", count));
   }
-  return {device.type(), device.has_index() ? device.index() : c10::DeviceIndex{0}};
+  const int index = device.has_index() ? device.index() : 0;
+  if (const auto lack = lack_of_device_memory(index, bytes); !lack.empty()) refuse(lack);
+  // A GPU computes with float32 as the CPU does, and the same way each time. By default libtorch
+  // rounds the factors of convolutions to 10 bits, and cuDNN may add in any order.
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setDeterministicCuDNN(true);
+  return {device.type(), static_cast<c10::DeviceIndex>(index)};
 }
 
 // Copies `x` to host memory that a GPU can access directly. The cache of pinned blocks does not
 // reuse a block before its copy has finished.
 at::Tensor staged(const at::Tensor& x, staging through) {
+  if (through == staging::pinned && x.is_cpu() && x.is_pinned()) return x;
   auto block =
       at::empty(x.sizes(), x.options().device(at::kCPU).pinned_memory(through == staging::pinned));
   block.copy_(x);
@@ -63,13 +74,18 @@ struct staged_copy : torch::autograd::Function<staged_copy> {
 
 }  // namespace
 
-device_link::device_link(const std::string& device)
-    : device_link(checked(device), device == "cpu" ? staging::none : staging::pinned) {}
+device_link::device_link(const std::string& device, std::size_t bytes)
+    : device_link(checked(device, bytes), device == "cpu" ? staging::none : staging::pinned) {}
 
 device_link::device_link(at::Device device, staging through) : device_(device), through_(through) {}
 
+at::Tensor device_link::host_zeros(std::int64_t size) const {
+  return at::zeros({size}, at::TensorOptions(at::kFloat).pinned_memory(!device_.is_cpu()));
+}
+
 at::Tensor device_link::to_device(const at::Tensor& host) const {
-  return is_host() ? host : staged_copy::apply(host, device_, through_);
+  if (is_host() || !host.is_cpu()) return host;
+  return staged_copy::apply(host, device_, through_);
 }
 
 at::Tensor device_link::to_host(const at::Tensor& there) const {

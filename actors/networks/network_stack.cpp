@@ -10,24 +10,19 @@
 namespace troupe::detail {
 namespace {
 
-device_link link_of(const network_shape& shape, const network_options& options) {
-  device_link link(options.device);
-  if (shape.is_continuous() && !link.is_host()) {
-    throw std::invalid_argument("policy.device " + options.device +
-                                ": SAC, TD3 and DDPG learn on the CPU alone; expected cpu");
-  }
-  return link;
+at::Tensor tensor_over(const float* numbers, at::IntArrayRef sizes) {
+  return at::from_blob(const_cast<float*>(numbers), sizes, at::kFloat);
 }
 
 }  // namespace
 
 network_stack::network_stack(const network_shape& shape, const network_options& options,
                              int outputs, activation output_activation)
-    : link_(link_of(shape, options)),
-      extractor_(make_extractor(shape, options)),
+    : extractor_(make_extractor(shape, options)),
       top_(extractor_ ? extractor_->features() : shape.actor_inputs(),
            hidden_after_body(shape, options, options.hidden), outputs, options.hidden_activation,
-           output_activation) {
+           output_activation),
+      link_(options.device, 2 * sizeof(float) * parameter_count()) {
   if (extractor_ && options.use_sde) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): use_sde of true, expected false where observations have "
@@ -63,14 +58,19 @@ at::Tensor network_stack::forward(const at::Tensor& parameters, const at::Tensor
 }
 
 void network_stack::infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
-                          float* y) const {
+                          float* y, const at::Tensor& there) const {
   if (!extractor_ && link_.is_host()) return top_.infer(parameters, x, rows, buffers, y);
   const at::NoGradGuard no_grad;
-  const auto view = [](const float* numbers, at::IntArrayRef sizes) {
-    return at::from_blob(const_cast<float*>(numbers), sizes, at::kFloat);
-  };
   const auto count = static_cast<std::int64_t>(parameter_count());
-  view(y, {rows, outputs()}).copy_(forward(view(parameters, {count}), view(x, {rows, inputs()})));
+  tensor_over(y, {rows, outputs()})
+      .copy_(forward(there.defined() ? there : tensor_over(parameters, {count}),
+                     tensor_over(x, {rows, inputs()})));
+}
+
+at::Tensor network_stack::device_copy(const float* parameters) const {
+  if (link_.is_host()) return {};
+  const at::NoGradGuard no_grad;
+  return link_.to_device(tensor_over(parameters, {static_cast<std::int64_t>(parameter_count())}));
 }
 
 }  // namespace troupe::detail

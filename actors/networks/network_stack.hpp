@@ -21,8 +21,7 @@ namespace troupe::detail {
 class network_stack {
  public:
   /// Throws std::invalid_argument as make_extractor and device_link do. Also throws it for use_sde
-  /// with images, and for continuous actions on another device than the CPU: the algorithms with
-  /// such actions learn on the CPU alone.
+  /// with images.
   network_stack(const network_shape& shape, const network_options& options, int outputs,
                 activation output_activation = activation::linear);
 
@@ -44,13 +43,16 @@ class network_stack {
   /// computes them.
   at::Tensor forward(const at::Tensor& parameters, const at::Tensor& x) const;
   /// Computes the outputs without autograd, from and to plain memory.
-  void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
-             float* y) const;
+  /// `there` is what device_copy has returned for the same parameters, which saves copying them.
+  void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers, float* y,
+             const at::Tensor& there = {}) const;
+  /// Returns a copy of parameters [P] on the device, or an undefined tensor where that is the CPU.
+  at::Tensor device_copy(const float* parameters) const;
 
  private:
-  device_link link_;
   std::optional<feature_extractor> extractor_;
   mlp top_;
+  device_link link_;
 };
 
 }  // namespace troupe::detail

@@ -30,6 +30,7 @@ policy::policy(const replica_info& info, policy_options options, service<weight_
       network_(options_.shape, with_quick_weights(options_.network), options_.seed),
       random_(derived_seed(options_.seed, options_.stream, {info.index, info.generation})),
       matrices_(network_.noise_size()) {
+  network_.keep_device_copy();
   if (options_.script) script_ = make_scripted_policy(*options_.script);
 }
 

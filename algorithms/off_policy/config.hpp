@@ -47,8 +47,7 @@ struct ring_section {
   std::optional<priority_options> prioritised = {};
 };
 
-/// The options of the networks, which actor and critics have in common. SAC, TD3 and DDPG refuse
-/// devices other than the CPU.
+/// The options of the networks, which actor and critics have in common.
 struct hidden_section {
   network_body body = network_body::automatic;
   cnn_options cnn = {};

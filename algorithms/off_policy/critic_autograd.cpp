@@ -7,22 +7,24 @@
 
 namespace troupe::detail {
 
-at::Tensor critic_values(const critic_ensemble& critics, const at::Tensor& parameters,
+at::Tensor critic_values(const critic_ensemble& critics, const at::Tensor& on_host,
                          const at::Tensor& obs, const at::Tensor& action, int among) {
-  auto features = obs;
+  const auto& link = critics.link();
+  const auto parameters = link.to_device(on_host);
+  auto features = link.to_device(obs);
   if (const auto& extractor = critics.extractor()) {
     const auto block = parameters.narrow(0, static_cast<std::int64_t>(critics.extractor_offset()),
                                          extractor->parameter_count());
-    features = extractor->forward(extractor->parts(block), obs);
+    features = extractor->forward(extractor->parts(block), features);
   }
-  const auto x = at::cat({features, action}, 1);
+  const auto x = at::cat({features, link.to_device(action)}, 1);
   const auto count = static_cast<std::int64_t>(critics.network().parameter_count());
   const auto stride = static_cast<std::int64_t>(critics.stride());
   std::vector<at::Tensor> values;
   for (int i = 0; i < among; ++i) {
     values.push_back(forward(critics.network(), parameters.narrow(0, i * stride, count), x));
   }
-  return at::cat(values, 1);
+  return link.to_host(at::cat(values, 1));
 }
 
 critic_autograd_result fit_by_autograd(const critic_ensemble& critics, const at::Tensor& parameters,

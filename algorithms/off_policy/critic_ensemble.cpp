@@ -29,6 +29,8 @@ critic_ensemble::critic_ensemble(const network_shape& shape, const network_optio
       parameters_(size_of_block(stride_ * count, extractor_)),
       target_(parameters_.size()),
       gradient_(parameters_.size()),
+      // The critics, their gradients and their targets.
+      link_(options.device, 3 * sizeof(float) * parameters_.size()),
       buffers_(count) {}
 
 void critic_ensemble::initialise(action_random& random, bool orthogonal) {

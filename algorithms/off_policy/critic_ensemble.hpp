@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/kernels/float_block.hpp"
+#include "actors/networks/device_link.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
@@ -20,7 +21,8 @@ namespace troupe::detail {
 /// so that one pass optimises them and one pass averages the targets. A critic's input is a row of
 /// observation and action, [D + A]. If observations have images, the critics share a
 /// feature_extractor, as in Stable-Baselines3, and their input is features and action, [F + A]; its
-/// parameters follow the critics'. There are no hand-written gradients then.
+/// parameters follow the critics'. There are no hand-written gradients then, nor on a device other
+/// than the CPU.
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);
@@ -32,6 +34,8 @@ class critic_ensemble {
   const std::optional<feature_extractor>& extractor() const { return extractor_; }
   /// The index of the extractor's first parameter.
   std::size_t extractor_offset() const { return stride_ * count_; }
+  /// The way to the device that computes critic_values.
+  const device_link& link() const { return link_; }
   int count() const { return count_; }
   std::size_t parameter_count() const { return parameters_.size(); }  ///< Q
   /// The number of floats from one critic's parameters to those of the next.
@@ -74,6 +78,7 @@ class critic_ensemble {
   mlp network_;
   std::size_t stride_;
   float_block parameters_, target_, gradient_;
+  device_link link_;
   float_block joined_, d_q_, slope_;
   std::vector<int> smallest_;
   std::vector<mlp_buffers> buffers_;  // one for each critic

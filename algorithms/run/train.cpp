@@ -298,6 +298,12 @@ void refuse_checkpoints(const std::string& directory, const run_settings& settin
 void require_start(const algorithm& what, bool goes_on) {
   const auto& settings = what.settings;
   if (settings.deterministic && settings.model.empty()) require_deterministic(settings.env);
+  if (settings.deterministic && settings.network.device != "cpu") {
+    log::warn(
+        "a deterministic run on a GPU has the same weights again on the same model of GPU with the "
+        "same driver and libtorch; on others, and on the CPU, it has other weights",
+        {{"device", settings.network.device}});
+  }
   const auto& init = what.settings.init;
   if (!init) return;
   if (goes_on) {

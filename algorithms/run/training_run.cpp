@@ -8,6 +8,7 @@
 #include <limits>
 #include <ranges>
 
+#include "actors/networks/device_memory.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/recorder/pretty_json.hpp"
 #include "algorithms/run/algorithm.hpp"
@@ -45,6 +46,21 @@ void show_recorded(metrics_registry& metrics, const std::string& column, double 
       .gauge("troupe_recorded_value", "Values that a callback, a hook or a role recorded.",
              {{"column", column}})
       .set(value);
+}
+
+/// Shows the memory of the GPU that the networks are on. There are no such metrics without one.
+void show_device_memory(metrics_registry& metrics, const std::string& device) {
+  if (device == "cpu") return;
+  const auto memory = detail::memory_of_device(detail::index_of_device(device));
+  if (!memory) return;
+  metrics
+      .gauge("troupe_device_memory_free_bytes", "Free memory of the GPU of the networks, in bytes.",
+             {{"device", device}})
+      .set(static_cast<double>(memory->free));
+  metrics
+      .gauge("troupe_device_memory_total_bytes", "Memory of the GPU of the networks, in bytes.",
+             {{"device", device}})
+      .set(static_cast<double>(memory->total));
 }
 
 }  // namespace
@@ -212,6 +228,7 @@ task<> training_run::tell_update(loops::progress now) {
     failure = std::current_exception();
   }
   for (const auto& [name, value] : control.kept().values) show_recorded(sys.metrics(), name, value);
+  show_device_memory(sys.metrics(), settings.network.device);
   if (auto row = std::exchange(row_, std::nullopt)) {
     control.write(row->values);
     co_await records.route<&recorder::record>(std::move(*row));
