@@ -86,7 +86,8 @@ code_request call_function(const std::string& code, const tested_function& what)
                                   detail::printable(test.arguments, 80) + '"');
   }
   const json asked{{"code", code}, {"function", what.name}, {"arguments", std::move(arguments)}};
-  return {.program = test_runner, .input = asked.dump(-1, ' ', false, json::error_handler_t::replace)};
+  return {.program = test_runner,
+          .input = asked.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
 double passed_share(const code_result& result, const tested_function& what) {

@@ -91,8 +91,8 @@ replay_options kept_rollouts(const on_policy_config& config);
 run_settings settings_of(const on_policy_config& config, std::string resolved,
                          std::vector<idle_option> idle);
 
-/// Makes an on-policy algorithm for a run of a setup. `check` throws std::invalid_argument where the
-/// learner can't learn with it.
+/// Makes an on-policy algorithm for a run of a setup. `check` throws std::invalid_argument where
+/// the learner can't learn with it.
 algorithm algorithm_with(run_settings settings, std::function<void()> check, on_policy_setup setup);
 
 /// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a
