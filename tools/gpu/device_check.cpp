@@ -15,7 +15,11 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <ATen/Parallel.h>
+#include <ATen/Parallel.h>
 #include <torch/cuda.h>
+#include <torch/version.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <chrono>
