@@ -10,10 +10,9 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # A precompiled header is cached too: its time stamp is left out, see the ccache manual.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      ${CCACHE})
+  cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE up)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile.sh ${PROJECT_SOURCE_DIR} ${up} ${CCACHE})
 endif()
 
 find_program(LLD NAMES ld.lld-19 ld.lld)

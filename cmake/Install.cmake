@@ -8,10 +8,29 @@ foreach(target troupe troupe_work troupe_serve_env troupe_env_host troupe_langua
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endforeach()
 
-set(libraries options runtime plugin checkpoint coder sandbox data environments openenv openenv_server python recorder replay
+set(libraries options boost runtime plugin checkpoint coder sandbox data environments openenv openenv_server python recorder replay
               reward run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
               llm_tasks llm trained_model sft grpo)
 add_custom_target(installed DEPENDS troupe)
+
+# refuse_what_is_not_built COMPONENT WHAT TARGET FILE...: installing the component stops where a file is missing, and says
+# what to build. It stands before what is installed, so that nothing is installed by halves. CMake breaks no line that begins
+# with a space.
+function(refuse_what_is_not_built component what target)
+  list(JOIN ARGN "\" \"" files)
+  install(CODE "foreach(file \"${files}\")
+  if(NOT EXISTS \"\${file}\")
+    message(FATAL_ERROR \" ${what} not built yet: run `cmake --build ${PROJECT_BINARY_DIR} --target ${target}`, then install again.\")
+  endif()
+endforeach()" COMPONENT ${component})
+endfunction()
+set(archives ${libraries})
+list(TRANSFORM archives PREPEND troupe_)
+list(FILTER archives EXCLUDE REGEX "^troupe_(options|torch)$")  # they are no files
+list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+refuse_what_is_not_built(development "The libraries are" installed ${archives})
+refuse_what_is_not_built(command "The troupe command is" deploy/troupe/troupe $<TARGET_FILE:troupe>)
+
 foreach(library ${libraries})
   add_dependencies(installed troupe_${library})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})

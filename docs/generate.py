@@ -52,7 +52,7 @@ def fill(told, page, text):
             return part.group()
         content = f"\n{content.strip()}\n\n"
         if content != before:
-            problems.append(f"{where}: is out of date; `./dev docs` renews it")
+            problems.append(f"{where}: is out of date; `./dev docs --renew` renews it")
         return f"{begin}\n{content}<!-- end generated -->"
 
     return PART.sub(renew, text), problems

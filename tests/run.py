@@ -1,10 +1,13 @@
-"""Runs every test of a build: python3 tests/run.py BUILD_DIR [NAME...]
+"""Runs every test of a build: python3 tests/run.py BUILD_DIR [NAME...|--script PATH]
 
 Suites are Catch2 executables (BUILD_DIR/tests/suites.txt), scripts are executables that take the
 build directory and close with `N passed, N failed[, N skipped]` (BUILD_DIR/tests/scripts.txt). With
 NAMEs only those whose path contains one are run. A suite and a script run side by side, as many as
 TROUPE_TEST_JOBS says (the cores, at most 2). The last line is `N passed, N failed, N skipped`, where a
 Catch2 test case counts one. Exits 1 if a test failed or none ran.
+
+With --script only the script of that path is run, and one that skipped everything exits 77: so ctest runs them.
+Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, that are not set.
 """
 import concurrent.futures
 import itertools
@@ -19,6 +22,7 @@ import time
 import xml.etree.ElementTree as xml
 
 TIME_LIMIT_SECONDS = 600
+EXIT_SKIPPED = 77
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
@@ -176,7 +180,7 @@ def run_suite(executable, folder, limit):
 
 def run_script(script, build, folder, limit):
     name = os.path.basename(script)
-    log = folder / f"{name}.log"
+    log = folder / f"{pathlib.Path(script).parent.name}_{name}.log"  # two folders may have a script of one name
     started = time.monotonic()
     show_progress(name)
     trouble = run_limited([script, str(build)], log, lambda: None, limit)
@@ -226,6 +230,22 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+def read_environment(build):
+    """The variables with which the tests of a build run."""
+    file = build / "tests/environment.txt"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return dict(line.split("=", 1) for line in lines if line)
+
+
+def run_one_script(script, build, folder, limit):
+    """The exit code for this script alone."""
+    try:
+        tally = run_script(script, build, folder, limit)
+    except KeyboardInterrupt:
+        return 130
+    return 1 if tally.failed else 0 if tally.passed else EXIT_SKIPPED
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -235,9 +255,13 @@ def main():
     limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
     folder = build / "tests" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    # As in `troupe train`, libtorch computes with one thread. With more, Debian 13's spends most of its time waiting.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for name, value in read_environment(build).items():
+        os.environ.setdefault(name, value)
     os.environ["XDG_STATE_HOME"] = str(folder / "state")  # the user's own is left alone
+    if names[:1] == ["--script"]:
+        if len(names) != 2:
+            sys.exit("--script: expected the path of one script")
+        sys.exit(run_one_script(names[1], build, folder, limit))
     suites = [(run_suite, suite, folder, limit) for suite in read_paths(build, "suites.txt", names)]
     scripts = [(run_script, script, build, folder, limit) for script in read_paths(build, "scripts.txt", names)]
     total = Tally()

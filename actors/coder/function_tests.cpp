@@ -16,7 +16,7 @@ using nlohmann::json;
 
 // The program around the code. It reports one line of JSON for each test: [VALUE], or [] if the
 // call raised or its value can't be written as JSON.
-constexpr const char* runner = R"py(
+constexpr const char* test_runner = R"py(
 import json, os, sys
 asked = json.load(sys.stdin)
 names = {"__name__": "answer"}
@@ -86,7 +86,8 @@ code_request call_function(const std::string& code, const tested_function& what)
                                   detail::printable(test.arguments, 80) + '"');
   }
   const json asked{{"code", code}, {"function", what.name}, {"arguments", std::move(arguments)}};
-  return {.program = runner, .input = asked.dump(-1, ' ', false, json::error_handler_t::replace)};
+  return {.program = test_runner,
+          .input = asked.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
 double passed_share(const code_result& result, const tested_function& what) {

@@ -74,8 +74,8 @@ space_value draw(const spaces::text& of, numpy_random& random) {
   return string;
 }
 
-const space& part(const space& of) { return of; }
-const space& part(const std::pair<std::string, space>& of) { return of.second; }
+const space& sampled(const space& of) { return of; }
+const space& sampled(const std::pair<std::string, space>& of) { return of.second; }
 
 }  // namespace
 
@@ -85,7 +85,7 @@ space_sampler::space_sampler(space what, std::optional<std::uint64_t> seed)
     if constexpr (requires { of.parts; })
       for (const auto& each : of.parts) {
         const auto part_seed = random_.integers(0, std::numeric_limits<std::int32_t>::max());
-        parts_.emplace_back(part(each), static_cast<std::uint64_t>(part_seed));
+        parts_.emplace_back(sampled(each), static_cast<std::uint64_t>(part_seed));
       }
   };
   std::visit(make_parts, space_.as_variant());

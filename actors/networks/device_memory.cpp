@@ -5,6 +5,7 @@
 #include <array>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,12 @@ std::optional<device_memory> memory_by_nvml(int index) {
   using bus_address = int(char*, int, int);
   auto* address_of = found<bus_address>(RTLD_DEFAULT, "cudaDeviceGetPCIBusId");
   std::array<char, 32> address{};
-  if (!address_of || address_of(address.data(), address.size(), index) != 0) return std::nullopt;
+  if (!address_of) return std::nullopt;
+  if (address_of(address.data(), address.size(), index) != 0) {
+    // CUDA keeps the error of a GPU that is not there, and libtorch's next call would report it.
+    if (auto* forget_error = found<int()>(RTLD_DEFAULT, "cudaGetLastError")) forget_error();
+    return std::nullopt;
+  }
   // It stays loaded for the life of the process.
   static void* const nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!nvml) return std::nullopt;
@@ -49,6 +55,11 @@ std::string in_mebibytes(std::size_t bytes) { return fmt::format("{} MiB", bytes
 
 }  // namespace
 
+std::size_t cuda_overhead() {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  return 600 * mebibyte + 110 * mebibyte * std::thread::hardware_concurrency();
+}
+
 std::optional<device_memory> memory_of_device(int index) { return memory_by_nvml(index); }
 
 int index_of_device(const std::string& name) {
@@ -57,7 +68,7 @@ int index_of_device(const std::string& name) {
 }
 
 std::string lack_of_device_memory(const device_memory& memory, std::size_t bytes, bool first_use) {
-  const auto needed = bytes + (first_use ? cuda_overhead : 0);
+  const auto needed = bytes + (first_use ? cuda_overhead() : 0);
   if (memory.free >= needed) return {};
   return fmt::format(
       "expected {} of free memory on the GPU ({} for the networks, {} for CUDA itself), found {} "

@@ -19,7 +19,7 @@ namespace {
 
 using detail::descriptor;
 
-[[noreturn]] void fail(const std::string& name) {
+[[noreturn]] void fail_to_write(const std::string& name) {
   if (errno == ENOSPC)
     throw std::invalid_argument(
         "sandbox: expected files within the limits written_bytes and "
@@ -30,7 +30,7 @@ using detail::descriptor;
 }
 
 void give(const descriptor& file, uid_t user, const std::string& name) {
-  if (user != 0 && ::fchown(file.number(), user, user) != 0) fail(name);
+  if (user != 0 && ::fchown(file.number(), user, user) != 0) fail_to_write(name);
 }
 
 void put_file(const descriptor& folder, const std::filesystem::path& path,
@@ -39,21 +39,21 @@ void put_file(const descriptor& folder, const std::filesystem::path& path,
   descriptor at(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
                 "open a folder");
   for (const auto& part : path.parent_path()) {
-    if (::mkdirat(at.number(), part.c_str(), 0700) != 0 && errno != EEXIST) fail(name);
+    if (::mkdirat(at.number(), part.c_str(), 0700) != 0 && errno != EEXIST) fail_to_write(name);
     descriptor next(
         ::openat(at.number(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) fail(name);
+    if (!next) fail_to_write(name);
     give(next, user, name);
     at = std::move(next);
   }
   ::unlinkat(at.number(), path.filename().c_str(), 0);  // in a notebook, that of an earlier cell
   const descriptor file(::openat(at.number(), path.filename().c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) fail(name);
+  if (!file) fail_to_write(name);
   give(file, user, name);
   for (std::size_t done = 0; done < content.size();) {
     const auto bytes = ::write(file.number(), content.data() + done, content.size() - done);
-    if (bytes < 0 && errno != EINTR) fail(name);
+    if (bytes < 0 && errno != EINTR) fail_to_write(name);
     if (bytes > 0) done += static_cast<std::size_t>(bytes);
   }
 }

@@ -124,4 +124,9 @@ loop_sizes on_policy::sizes() const {
           .rollouts = static_cast<std::size_t>(rollouts.workers)};
 }
 
+algorithm algorithm_with(run_settings settings, std::function<void()> check,
+                         on_policy_setup setup) {
+  return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(setup));
+}
+
 }  // namespace troupe

@@ -91,6 +91,10 @@ replay_options kept_rollouts(const on_policy_config& config);
 run_settings settings_of(const on_policy_config& config, std::string resolved,
                          std::vector<idle_option> idle);
 
+/// Makes an on-policy algorithm for a run of a setup. `check` throws std::invalid_argument where
+/// the learner can't learn with it.
+algorithm algorithm_with(run_settings settings, std::function<void()> check, on_policy_setup setup);
+
 /// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a
 /// section `trainer` that is derived from on_policy_options. These functions must be declared
 /// beside it:
@@ -118,7 +122,7 @@ algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}
         return learner_factory<Config>{shape, config};
       },
       .traits = std::move(traits)};
-  return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(setup));
+  return algorithm_with(std::move(settings), std::move(check), std::move(setup));
 }
 
 }  // namespace troupe

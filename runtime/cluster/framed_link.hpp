@@ -16,6 +16,11 @@
 
 namespace troupe::detail {
 
+/// How often each side of a link looks at its deadlines.
+inline constexpr std::chrono::milliseconds link_tick(250);
+/// The time to tell the other side the end of a link.
+inline constexpr std::chrono::milliseconds link_farewell(500);
+
 struct link_options {
   std::chrono::milliseconds ping_every{1000};
   std::chrono::milliseconds lost_after{5000};  ///< The silence after which a peer is lost.

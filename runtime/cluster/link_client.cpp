@@ -10,6 +10,7 @@
 
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/ticker.hpp"
 
@@ -18,10 +19,6 @@ namespace troupe::detail {
 namespace {
 
 using time_point = std::chrono::steady_clock::time_point;
-constexpr std::chrono::milliseconds tick_every(250);
-/// The time to tell the other side the end of the link.
-constexpr std::chrono::milliseconds farewell(500);
-
 std::optional<credentials> own_credentials(const link_client_options& options) {
   if (options.certs.empty()) {
     for (const auto* host : {"127.", "localhost:", "[::1]:"}) {
@@ -124,7 +121,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
         } else if (now >= give_up_at_) {
           call_->cancel();
         }
-        return now + tick_every;
+        return now + link_tick;
       }
       const auto retry_at = retry_at_;
       held.unlock();
@@ -134,11 +131,11 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
     give_up_at_ = now + options_.join_within;
     {
       const std::lock_guard held(mutex_);
-      if (stopping_) return now + tick_every;
+      if (stopping_) return now + link_tick;
       call_ended_ = false;
     }
     call_ = side_.call(options_.address, options_.link, shared_from_this());
-    return now + tick_every;
+    return now + link_tick;
   }
 
   std::shared_ptr<framed_link> link_there() {
@@ -148,7 +145,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   bool wait_for_end() {
     std::unique_lock held(mutex_);
-    return ended_.wait_for(held, farewell, [this] { return call_ended_; });
+    return ended_.wait_for(held, link_farewell, [this] { return call_ended_; });
   }
 
   /// Called when the attempt, or the link that it led to, has ended.

@@ -9,6 +9,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/refusals.hpp"
 #include "runtime/cluster/ticker.hpp"
@@ -16,10 +17,6 @@
 namespace troupe::detail {
 
 namespace {
-
-constexpr std::chrono::milliseconds tick_every(250);
-/// The time to tell the other sides the ends of the links.
-constexpr std::chrono::milliseconds farewell(500);
 
 std::optional<credentials> own_credentials(const link_server_options& options) {
   if (options.certs.empty()) return {};
@@ -107,7 +104,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     }
     for (const auto& member : linked()) member.way->close("the controller is stopping");
     std::unique_lock held(mutex_);
-    emptied_.wait_for(held, farewell, [this] { return members_.empty(); });
+    emptied_.wait_for(held, link_farewell, [this] { return members_.empty(); });
   }
 
  private:
@@ -177,7 +174,7 @@ struct link_server::parts {
     pulse.start([this, shared](auto now) {
       shared->tick(now);
       listener.tick(now);
-      return now + tick_every;
+      return now + link_tick;
     });
   }
 

@@ -17,7 +17,7 @@ namespace troupe::detail {
 namespace {
 
 // A program's sockets close a moment before its end is known.
-constexpr std::chrono::milliseconds end_known_within{1000};
+constexpr std::chrono::milliseconds status_known_within{1000};
 
 std::pair<descriptor, descriptor> make_socket_pair() {
   int ends[2];
@@ -151,7 +151,7 @@ int program::socket() const { return state_->socket.number(); }
 
 std::optional<std::string> program::end() const {
   std::unique_lock lock(state_->mutex);
-  state_->known.wait_for(lock, end_known_within, [this] { return state_->why.has_value(); });
+  state_->known.wait_for(lock, status_known_within, [this] { return state_->why.has_value(); });
   return state_->why;
 }
 

@@ -70,7 +70,7 @@ class Layering(CheckCase):
         self.assert_accepted("layering.py", {
             "runtime/a.hpp": "#include <caf/fwd.hpp>\n",
             "actors/b.hpp": '#include "runtime/a.hpp"\n#include <ATen/core/Tensor.h>\n',
-            "actors/torch/torch.hpp": "#include <torch/torch.h>\n",
+            "actors/torch/torch.hpp": "#include <torch/types.h>\n",
             "actors/b.cpp": '#include "actors/torch/torch.hpp"\n',
             "examples/c.cpp": '#include "algorithms/on_policy/ppo/ppo.hpp"\n',
             "tests/runtime/d.cpp": '#include "deploy/x.hpp"\n#include <caf/all.hpp>\n'})
@@ -79,9 +79,9 @@ class Layering(CheckCase):
         for path, included in [
                 ("runtime/a.hpp", '"actors/b.hpp"'), ("actors/a.cpp", '"algorithms/b.hpp"'),
                 ("algorithms/a.cpp", '"examples/b.hpp"'), ("algorithms/a.cpp", '"tests/test.hpp"'),
-                ("runtime/a.cpp", "<torch/torch.h>"), ("runtime/a.cpp", "<ATen/core/Tensor.h>"),
+                ("runtime/a.cpp", "<torch/types.h>"), ("runtime/a.cpp", "<ATen/core/Tensor.h>"),
                 ("runtime/a.cpp", '"actors/torch/torch.hpp"'), ("actors/environments/a.cpp", "<ATen/ATen.h>"),
-                ("actors/a.hpp", "<torch/torch.h>"), ("actors/a.hpp", '"actors/torch/torch.hpp"'),
+                ("actors/a.hpp", "<torch/types.h>"), ("actors/a.cpp", "<torch/torch.h>"), ("tests/a.cpp", "<torch/torch.h>"), ("actors/a.hpp", '"actors/torch/torch.hpp"'),
                 ("actors/a.cpp", "<caf/all.hpp>"), ("examples/a.cpp", "<caf/actor.hpp>")]:
             with self.subTest(path=path, included=included):
                 self.assert_refused("layering.py", {path: f"// first\n  # include {included}\n"},
@@ -208,6 +208,12 @@ class Readme(CheckCase):
             "```cpp\nint a = 1;\n  run(a);\n```\n[whole](examples/hello.cpp)\n"
             "```cpp\n#include \"runtime/a.hpp\"  // all\n```\n"
             "[docs](docs/a.md#part) [web](https://example.org/x)\n"))
+
+    def test_a_script_in_tools_is_a_command_of_dev(self):
+        files = {**self.readme("```sh\n./dev swim\n```\n"), "tools/swim": "#!/bin/sh\n", "tools/help.txt": ""}
+        self.assert_refused("readme.py", files, "README.md:2: ./dev swim: ./dev knows run, bench, test, help\n")
+        (self.root / "tools/swim").chmod(0o755)
+        self.assert_accepted("readme.py", files)
 
     def test_what_is_not_is_refused(self):
         for text, part in [
@@ -382,6 +388,18 @@ class Runner(CheckCase):
     def test_a_suite_that_is_not_built_counts_as_a_failure(self):
         code, closing, _ = self.run_scripts({}, suites=["/nowhere/test_x"])
         self.assertEqual((code, closing), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_one_script_is_run_by_its_path_alone(self):
+        scripts = {"a": 'echo "1 passed, 0 failed"', "a.sh.b": "exit 1", "c": 'echo "0 passed, 0 failed, 2 skipped"',
+                   "d": 'echo "1 passed, 0 failed, 2 skipped"', "e": 'echo "$A $B"; exit 1'}
+        plant(self.root, {"tests/environment.txt": "A=from the file\nB=b=c\n"})
+        for name, expected in {"a": 0, "a.sh.b": 1, "c": 77, "d": 0, "e": 1}.items():
+            with self.subTest(name=name):
+                code, _, output = self.run_scripts(scripts, names=["--script", f"{self.root}/{name}.sh"])
+                self.assertEqual(code, expected, output)
+                self.assertTrue(output.startswith(f"{name}.sh: "), output)
+        self.assertIn("from the file b=c", output)
+        self.assertEqual(self.run_scripts(scripts, names=["--script", f"{self.root}/gone.sh"])[0], 1)
 
     def test_running_nothing_is_an_error(self):
         code, closing, _ = self.run_scripts({"a": 'echo "2 passed, 0 failed"'}, names=["b"])

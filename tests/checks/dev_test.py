@@ -2,11 +2,14 @@
 """What ./dev does where two of it run at once, and with another libtorch, by a cmake that only tells: dev_test.py BUILD_DIR"""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import readme
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -44,6 +47,7 @@ class Dev(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         shutil.copy(ROOT / "dev", self.root)
+        shutil.copytree(ROOT / "tools", self.root / "tools")
         for name, text in {"bin/cmake": CMAKE, "bin/dpkg-query": NO_PACKAGE_IS_MISSING, "deploy/packages.txt": "",
                            "build/release/build.ninja": ""}.items():
             path = self.root / name
@@ -94,6 +98,30 @@ class Dev(unittest.TestCase):
     def run_with_told_cmake(self, *words):
         """./dev WORDS with a cmake that prints its arguments, and leaves a cache like its own behind."""
         return self.run_with(TOLD_CMAKE, *words)
+
+    def test_the_help_text_names_the_commands_that_there_are(self):
+        text = self.run_with_told_cmake("help").stdout
+        named = {name for words in re.findall(r"^  ([a-z][\w-]*(?:\|[\w.-]+)*) ", text, re.MULTILINE)
+                 for name in words.split("|") if name != "..."}
+        self.assertEqual(named, set(readme.list_dev_commands(ROOT)))
+        self.assertEqual(self.run_with_told_cmake("chaos", "--help").stdout, text)
+
+    def test_a_command_that_does_not_exist_is_refused(self):
+        for name in "fly", "lib", "help.txt", "../dev":
+            refused = self.run_with_told_cmake(name)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertTrue(refused.stderr.startswith(f"./dev: unknown command '{name}'\nUsage: ./dev COMMAND\n"), refused.stderr)
+
+    def test_a_tool_builds_what_it_runs_with_the_libtorch_that_is_named(self):
+        torch = self.make_torch("torch")
+        program = self.root / "build/torch/tests/runtime/simulation/simulate"
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\necho "simulate $*"\n')
+        program.chmod(0o755)
+        told = self.run_with_told_cmake("simulate", "--torch", torch, "--seeds", "3")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"--build build/torch --parallel [0-9]+ --target tests/runtime/simulation/simulate\n"
+                                      r"simulate --seeds 3\n$")
 
     def make_torch(self, name):
         config = self.root / name / "share/cmake/Torch/TorchConfig.cmake"

@@ -5,7 +5,7 @@
 import source
 
 LAYERS = ["runtime", "actors", "algorithms", "examples"]
-# The only header that may include all of libtorch; it is precompiled.
+# The only header that may include more of libtorch than a tensor; it is precompiled.
 TORCH_HEADER = "actors/torch/torch.hpp"
 # A worker that hosts plain environments, or one that only records, does not load libtorch.
 WITHOUT_TENSORS = ["runtime/", "actors/random/", "actors/environments/", "actors/worlds/", "actors/openenv/",
@@ -28,7 +28,9 @@ def judge(path, included):
         return f"{layer}/ may not see {other}/"
     if is_tensor and is_below(path, WITHOUT_TENSORS):
         return "this folder knows no tensor"
-    if path.endswith(".hpp") and path != TORCH_HEADER and included in ("torch/torch.h", TORCH_HEADER):
+    if included == "torch/torch.h":
+        return f"it costs each source three CPU seconds; include {TORCH_HEADER}, and the part of libtorch that it lacks"
+    if path.endswith(".hpp") and path != TORCH_HEADER and (other == "torch" or included == TORCH_HEADER):
         return "headers include <ATen/core/Tensor.h>"
     if other == "caf" and not is_below(path, WITH_CAF):
         return "CAF stays inside runtime/"

@@ -67,9 +67,11 @@ def read_commands(language, content):
 
 
 def list_dev_commands(root):
+    """Those that ./dev has in itself, and the scripts in tools/ that it runs for the others."""
     text = (root / "dev").read_text()
     cases = text[text.rindex("case $command in"):]
-    return re.findall(r"^  ([\w-]+)(?: \|[^)]*)?\)", cases, re.MULTILINE)
+    tools = (path for path in sorted((root / "tools").glob("*")) if path.is_file() and os.access(path, os.X_OK))
+    return re.findall(r"^  ([\w-]+)(?: \|[^)]*)?\)", cases, re.MULTILINE) + [path.name for path in tools]
 
 
 def is_built(root, path):

@@ -3,7 +3,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["runtime", "actors", "algorithms", "examples", "deploy", "docs", "tests"]
+FOLDERS = ["runtime", "actors", "algorithms", "examples", "deploy", "docs", "tests", "tools"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 _COMMENT_OR_LITERAL = re.compile(

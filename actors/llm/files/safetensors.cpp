@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
-constexpr std::size_t rank_max = 8;
+constexpr std::size_t dimensions_max = 8;
 
 // The type with this name in the format. The types that are not quantised have the format's names.
 std::optional<tensor_type> type_named(std::string_view name) {
@@ -95,7 +95,7 @@ class header_reader {
                             detail::printable(dtype.dump(-1, ' ', true), 60));
     tensor_view view{.name = name, .type = *type, .file = file_};
     const auto& shape = entry["shape"];
-    if (!shape.is_array() || shape.size() > rank_max)
+    if (!shape.is_array() || shape.size() > dimensions_max)
       throw error(name, "shape: expected at most 8 sizes");
     for (const auto& size : shape) {
       const auto number = whole_number(size);

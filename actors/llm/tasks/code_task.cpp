@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int tests = 6;  // the number of tests of a function
+constexpr int tests_of_a_function = 6;
 
 /// Draws the arguments of a function, which are numbers, texts and lists.
 struct draws {
@@ -151,7 +151,7 @@ problem draw_function(action_random& random, int size) {
                .letters = signature + ": " + fill(kind.what),
                .expected = fmt::format("def {}:\n    {}", signature, fill(kind.body))};
   made.function.name = signature.substr(0, signature.find('('));
-  while (made.function.tests.size() < tests) {
+  while (made.function.tests.size() < tests_of_a_function) {
     const auto argument = kind.argument(from, a, b);
     made.function.tests.push_back(
         {json::array({argument}).dump(), kind.expected(argument, a, b).dump()});

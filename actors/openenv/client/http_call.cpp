@@ -6,9 +6,9 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "actors/openenv/client/client_stream.hpp"
 #include "actors/openenv/client/io_thread.hpp"
 #include "actors/openenv/client/link.hpp"
-#include "actors/openenv/client/tls.hpp"
 #include "actors/openenv/protocol/error.hpp"
 
 namespace troupe::openenv {
@@ -21,19 +21,17 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using beast::error_code;
 
-/// `Stream` is client_stream or tls_stream; the latter takes a TLS context.
-template <class Stream>
 class http_call_under_way final : public http_call,
-                                  public std::enable_shared_from_this<http_call_under_way<Stream>> {
+                                  public std::enable_shared_from_this<http_call_under_way> {
  public:
-  template <class... Context>
   http_call_under_way(io_thread& thread, outgoing_request request,
-                      std::function<void(outcome<http_answer>)> tell, Context&... context)
+                      std::function<void(outcome<http_answer>)> tell)
       : thread_(thread),
         wanted_(std::move(request)),
         tell_(std::move(tell)),
         resolver_(thread.context()),
-        stream_(thread.context(), context...) {}
+        stream_(make_client_stream(thread.context(),
+                                   wanted_.url.tls ? wanted_.trust.get() : nullptr)) {}
 
   void start() {
     deadline_.passed = [this] {
@@ -55,7 +53,7 @@ class http_call_under_way final : public http_call,
 
     resolver_.async_resolve(
         url.host, url.port,
-        [self = this->shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
           if (self->step(failure::connect, error)) self->connect(found);
         });
   }
@@ -65,7 +63,7 @@ class http_call_under_way final : public http_call,
  private:
   void connect(const tcp::resolver::results_type& found) {
     connection().async_connect(
-        found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
+        found, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
           if (!self->tell_) return;
           if (error)
             return self->end_with(unavailable(failure::connect, self->at(error.message())));
@@ -74,30 +72,29 @@ class http_call_under_way final : public http_call,
   }
 
   void shake_hands() {
-    secure(stream_, wanted_.url,
-           [self = this->shared_from_this()](error_code error, const std::string& why) {
-             if (!self->tell_) return;
-             error ? self->fail(failure::connect, why) : self->send();
-           });
+    stream_->secure(wanted_.url,
+                    [self = shared_from_this()](error_code error, const std::string& why) {
+                      if (!self->tell_) return;
+                      error ? self->fail(failure::connect, why) : self->send();
+                    });
   }
 
   void send() {
-    http::async_write(stream_, request_,
-                      [self = this->shared_from_this()](error_code error, std::size_t) {
+    http::async_write(*stream_, request_,
+                      [self = shared_from_this()](error_code error, std::size_t) {
                         if (self->step(failure::closed, error)) self->read();
                       });
   }
 
   void read() {
-    http::async_read(stream_, buffer_, parser_,
-                     [self = this->shared_from_this()](error_code error, std::size_t) {
-                       const bool large = error == http::error::body_limit;
-                       if (!self->step(large ? failure::too_large : failure::closed, error)) return;
-                       auto& answer = self->parser_.get();
-                       http_answer reply{static_cast<int>(answer.result_int()),
-                                         std::move(answer.body())};
-                       if (auto tell = self->end()) tell(std::move(reply));
-                     });
+    http::async_read(
+        *stream_, buffer_, parser_, [self = shared_from_this()](error_code error, std::size_t) {
+          const bool large = error == http::error::body_limit;
+          if (!self->step(large ? failure::too_large : failure::closed, error)) return;
+          auto& answer = self->parser_.get();
+          http_answer reply{static_cast<int>(answer.result_int()), std::move(answer.body())};
+          if (auto tell = self->end()) tell(std::move(reply));
+        });
   }
 
   /// Ends the call with an error if there is one. Returns whether the call continues.
@@ -125,13 +122,13 @@ class http_call_under_way final : public http_call,
     return std::exchange(tell_, nullptr);
   }
 
-  client_stream& connection() { return beast::get_lowest_layer(stream_); }
+  beast::tcp_stream& connection() { return stream_->connection(); }
 
   io_thread& thread_;
   const outgoing_request wanted_;
   std::function<void(outcome<http_answer>)> tell_;  ///< Null after it was called.
   tcp::resolver resolver_;
-  Stream stream_;
+  std::unique_ptr<client_stream> stream_;
   http::request<http::string_body> request_;
   http::response_parser<http::string_body> parser_;
   beast::flat_buffer buffer_;
@@ -142,16 +139,10 @@ class http_call_under_way final : public http_call,
 
 std::shared_ptr<http_call> start_http_call(io_thread& thread, outgoing_request request,
                                            std::function<void(outcome<http_answer>)> tell) {
-  const auto start = [&](auto call) -> std::shared_ptr<http_call> {
-    asio::post(thread.context(), [call] { call->start(); });
-    return call;
-  };
-  if (!request.url.tls)
-    return start(std::make_shared<http_call_under_way<client_stream>>(thread, std::move(request),
-                                                                      std::move(tell)));
-  auto& context = request.trust->context;
-  return start(std::make_shared<http_call_under_way<tls_stream>>(thread, std::move(request),
-                                                                 std::move(tell), context));
+  const auto call =
+      std::make_shared<http_call_under_way>(thread, std::move(request), std::move(tell));
+  asio::post(thread.context(), [call] { call->start(); });
+  return call;
 }
 
 }  // namespace troupe::openenv

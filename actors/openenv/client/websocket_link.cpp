@@ -14,9 +14,9 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
+#include "actors/openenv/client/client_stream.hpp"
 #include "actors/openenv/client/io_thread.hpp"
 #include "actors/openenv/client/link.hpp"
-#include "actors/openenv/client/tls.hpp"
 #include "actors/openenv/protocol/error.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -34,31 +34,26 @@ using beast::error_code;
 /// message.
 constexpr int turns_to_surface = 4;
 
-/// `Stream` is client_stream or tls_stream; the latter takes a TLS context.
-template <class Stream>
-class websocket_link final : public link,
-                             public std::enable_shared_from_this<websocket_link<Stream>> {
+class websocket_link final : public link, public std::enable_shared_from_this<websocket_link> {
  public:
-  template <class... Context>
-  websocket_link(io_thread& thread, const server_url& url, const link_options& options,
-                 Context&... context)
+  websocket_link(io_thread& thread, const server_url& url, const link_options& options)
       : thread_(thread),
         url_(url),
         options_(options),
         resolver_(thread_.context()),
-        stream_(thread_.context(), context...) {}
+        below_(make_client_stream(thread_.context(), url.tls ? options.trust.get() : nullptr)),
+        stream_(*below_) {}
 
   void open(told tell) override {
-    asio::post(thread_.context(),
-               [self = this->shared_from_this(), tell = std::move(tell)]() mutable {
-                 self->begin(std::move(tell), self->options_.connect_timeout);
-                 self->resolve();
-               });
+    asio::post(thread_.context(), [self = shared_from_this(), tell = std::move(tell)]() mutable {
+      self->begin(std::move(tell), self->options_.connect_timeout);
+      self->resolve();
+    });
   }
 
   void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
            told tell) override {
-    asio::post(thread_.context(), [self = this->shared_from_this(), text = request_text(kind, data),
+    asio::post(thread_.context(), [self = shared_from_this(), text = request_text(kind, data),
                                    timeout, tell = std::move(tell)]() mutable {
       self->request_ = std::move(text);
       self->begin(std::move(tell), timeout);
@@ -67,7 +62,7 @@ class websocket_link final : public link,
   }
 
   void close() override {
-    asio::post(thread_.context(), [self = this->shared_from_this()] { self->say_goodbye(); });
+    asio::post(thread_.context(), [self = shared_from_this()] { self->say_goodbye(); });
   }
 
  private:
@@ -115,7 +110,7 @@ class websocket_link final : public link,
   void resolve() {
     resolver_.async_resolve(
         url_.host, url_.port,
-        [self = this->shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
           if (self->stage_ == stage::closed) return;
           if (error) return self->fail(failure::connect, error.message());
           self->connect(std::move(found));
@@ -123,23 +118,23 @@ class websocket_link final : public link,
   }
 
   void connect(tcp::resolver::results_type found) {
-    connection().async_connect(
-        found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
-          if (self->stage_ == stage::closed) return;
-          if (error) return self->fail_for_now(failure::connect, error.message());
-          self->shake_hands();
-        });
+    connection().async_connect(found,
+                               [self = shared_from_this()](error_code error, const tcp::endpoint&) {
+                                 if (self->stage_ == stage::closed) return;
+                                 if (error)
+                                   return self->fail_for_now(failure::connect, error.message());
+                                 self->shake_hands();
+                               });
   }
 
   void shake_hands() {
     error_code ignored;
     connection().socket().set_option(tcp::no_delay(true), ignored);
-    secure(stream_.next_layer(), url_,
-           [self = this->shared_from_this()](error_code error, const std::string& why) {
-             if (self->stage_ == stage::closed) return;
-             if (error) return self->fail(failure::connect, why);
-             self->ask_for_websocket();
-           });
+    below_->secure(url_, [self = shared_from_this()](error_code error, const std::string& why) {
+      if (self->stage_ == stage::closed) return;
+      if (error) return self->fail(failure::connect, why);
+      self->ask_for_websocket();
+    });
   }
 
   void ask_for_websocket() {
@@ -151,7 +146,7 @@ class websocket_link final : public link,
           for (const auto& [name, value] : headers) request.set(name, value);
         }));
     stream_.async_handshake(response_, url_.authority(), url_.path + "/ws",
-                            [self = this->shared_from_this()](error_code error) {
+                            [self = shared_from_this()](error_code error) {
                               if (self->stage_ == stage::closed) return;
                               const auto where = "GET " + self->url_.path + "/ws: ";
                               if (error == websocket::error::upgrade_declined)
@@ -184,14 +179,14 @@ class websocket_link final : public link,
     error_code ignored;
     const bool more_to_read = connection().socket().available(ignored) > 0;
     if (more_to_read || turn < turns_to_surface) {
-      asio::post(thread_.context(), [self = this->shared_from_this(), turn] {
+      asio::post(thread_.context(), [self = shared_from_this(), turn] {
         if (self->tell_) self->send_when_settled(turn + 1);
       });
       return;
     }
     sent_ = true;
     stream_.async_write(asio::buffer(request_),
-                        [self = this->shared_from_this()](error_code error, std::size_t) {
+                        [self = shared_from_this()](error_code error, std::size_t) {
                           // The pending read reports the cause in more detail.
                           if (error) self->connection().cancel();
                         });
@@ -205,7 +200,7 @@ class websocket_link final : public link,
   // ---- Replies.
 
   void read() {
-    stream_.async_read(buffer_, [self = this->shared_from_this()](error_code error, std::size_t) {
+    stream_.async_read(buffer_, [self = shared_from_this()](error_code error, std::size_t) {
       if (self->stage_ == stage::closed) return;
       if (error) return self->lose(error);
       self->hear();
@@ -275,7 +270,7 @@ class websocket_link final : public link,
     thread_.watch(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
     request_ = request_text(request_kind::close, "");
     stream_.async_write(asio::buffer(request_),
-                        [self = this->shared_from_this()](error_code error, std::size_t) {
+                        [self = shared_from_this()](error_code error, std::size_t) {
                           if (error) return self->leave();
                           self->stream_.async_close(websocket::close_code::normal,
                                                     [self](error_code) { self->leave(); });
@@ -287,7 +282,7 @@ class websocket_link final : public link,
     connection().close();
   }
 
-  client_stream& connection() { return beast::get_lowest_layer(stream_); }
+  beast::tcp_stream& connection() { return below_->connection(); }
 
   io_thread& thread_;
   const server_url url_;
@@ -295,7 +290,8 @@ class websocket_link final : public link,
 
   // These members are used only on the I/O thread.
   tcp::resolver resolver_;
-  websocket::stream<Stream, /*deflateSupported=*/false> stream_;
+  std::unique_ptr<client_stream> below_;
+  websocket::stream<client_stream&, /*deflateSupported=*/false> stream_;
   websocket::response_type response_;
   beast::flat_buffer buffer_;
   stage stage_ = stage::connecting;
@@ -311,10 +307,7 @@ class websocket_link final : public link,
 
 std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
                                           const link_options& options) {
-  if (url.tls)
-    return std::make_shared<websocket_link<tls_stream>>(thread, url, options,
-                                                        options.trust->context);
-  return std::make_shared<websocket_link<client_stream>>(thread, url, options);
+  return std::make_shared<websocket_link>(thread, url, options);
 }
 
 }  // namespace troupe::openenv

@@ -23,7 +23,8 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 
 const std::string server_name = "OpenEnv server";
-constexpr auto close_time = std::chrono::seconds(6);  // the time for closing the last sessions
+constexpr auto drain_close_time =
+    std::chrono::seconds(6);  // the time for closing the last sessions
 /// The largest number of connections that are being refused. They end within a second; more are
 /// closed without an answer.
 constexpr std::size_t refusals_max = 256;
@@ -142,7 +143,7 @@ class server::house {
     if (is_drained_) return;
     if (now >= drain_end_)
       for (auto* each : all) each->send_away();
-    const bool is_over = hub_.sessions == 0 || now >= drain_end_ + close_time;
+    const bool is_over = hub_.sessions == 0 || now >= drain_end_ + drain_close_time;
     if (!is_over) return;
     is_drained_ = true;
     drained_.set_value();

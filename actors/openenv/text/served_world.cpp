@@ -40,7 +40,7 @@ std::vector<std::string> urls_of(std::string_view world) {
 
 [[noreturn]] void refuse(const char* member, const char* expected, const json& got) {
   throw std::invalid_argument(fmt::format("a world's description: {}: expected {}, got {}", member,
-                                          expected, detail::show(got)));
+                                          expected, troupe::detail::show(got)));
 }
 
 const json& member_of(const json& description, const char* name) {
@@ -86,7 +86,7 @@ std::string shown(const std::string& pattern, const json& observation) {
     const auto found = observation.find(name);
     if (found == observation.end())
       throw std::runtime_error(fmt::format("expected the member \"{}\" in the observation, got {}",
-                                           name, detail::show(observation)));
+                                           name, troupe::detail::show(observation)));
     text += found->is_string() ? found->get<std::string>() : found->dump();
     i = end;
   }
@@ -176,7 +176,7 @@ class served_world final : public text_environment {
       throw std::invalid_argument(
           "expected an observation of echo, coding, textarena, tools or openspiel, or the option "
           "task.world_options={\"view\": \"FILE.json\"} with a description, got " +
-          detail::show(first.observation));
+          troupe::detail::show(first.observation));
     played_ = environment_by(view_, session_);
   }
 
@@ -249,7 +249,7 @@ std::string kind_of(const json& observation) {
 chat_view chat_view_of(const json& description) {
   if (!description.is_object())
     throw std::invalid_argument("a world's description: expected an object, got " +
-                                detail::show(description));
+                                troupe::detail::show(description));
   constexpr std::array known{"system", "parse", "action", "show"};
   for (const auto& [name, value] : description.items())
     if (std::ranges::find(known, name) == known.end())

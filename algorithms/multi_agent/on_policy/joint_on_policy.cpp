@@ -167,4 +167,9 @@ run_settings settings_of(const multi_agent_on_policy_config& c, std::string reso
   return settings_of(static_cast<const on_policy_config&>(c), std::move(resolved), std::move(idle));
 }
 
+algorithm algorithm_with(run_settings settings, std::function<void()> check,
+                         joint_on_policy_setup setup) {
+  return make_algorithm<joint_on_policy>(std::move(settings), std::move(check), std::move(setup));
+}
+
 }  // namespace troupe

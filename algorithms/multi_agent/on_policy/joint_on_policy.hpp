@@ -83,6 +83,11 @@ class joint_on_policy : public environment_algorithm {
 run_settings settings_of(const multi_agent_on_policy_config& config, std::string resolved,
                          std::vector<idle_option> idle);
 
+/// Makes an on-policy algorithm with several agents for a run of a setup. `check` throws
+/// std::invalid_argument where the learner can't learn with it.
+algorithm algorithm_with(run_settings settings, std::function<void()> check,
+                         joint_on_policy_setup setup);
+
 /// Makes an on-policy algorithm with several agents for a run. Config is derived from
 /// multi_agent_on_policy_config. These functions must be declared beside it:
 ///
@@ -108,7 +113,7 @@ algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits
         return learner_factory<Config, joint_learner>{shape, config};
       },
       .traits = std::move(traits)};
-  return make_algorithm<joint_on_policy>(std::move(settings), std::move(check), std::move(setup));
+  return algorithm_with(std::move(settings), std::move(check), std::move(setup));
 }
 
 }  // namespace troupe
