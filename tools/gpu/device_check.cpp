@@ -104,8 +104,19 @@ network_options on(network_options options, const std::string& device) {
 }
 
 void fill_obs(std::vector<float>& obs, const network_shape& shape, action_random& random) {
-  if (shape.image.empty()) return random.fill_normal(obs);
-  for (auto& x : obs) x = static_cast<float>(random.below(256));
+  if (!shape.image.empty()) {
+    for (auto& x : obs) x = static_cast<float>(random.below(256));
+    return;
+  }
+  random.fill_normal(obs);
+  if (shape.mask_size == 0) return;
+  // Each row forbids one of its options.
+  const auto width = static_cast<std::size_t>(shape.obs_size);
+  for (std::size_t row = 0; row < obs.size(); row += width) {
+    float* mask = obs.data() + row + shape.actor_inputs();
+    std::fill_n(mask, shape.mask_size, 1.0f);
+    mask[random.below(shape.mask_size)] = 0.0f;
+  }
 }
 
 at::Tensor random_obs(std::vector<std::int64_t> sizes, const network_shape& shape,
@@ -190,6 +201,7 @@ findings run_dqn(const problem& of, const network_options& network, int updates)
   const auto batch = transitions(of.shape, 64);
   dqn_options options;
   options.network = network;
+  options.backend = network.backend;
   options.double_q = options.dueling = of.double_q;
   dqn_learner learner(of.shape, options, 1);
   const auto& policy = std::as_const(learner).policy();
@@ -212,6 +224,7 @@ findings run_critics(const problem& of, const network_options& network, int upda
   const auto batch = transitions(of.shape, 64);
   Options options;
   options.network = network;
+  options.backend = network.backend;
   Learner learner(of.shape, options, 1);
   const auto& policy = std::as_const(learner).policy();
   const auto& critics = learner.critics();
@@ -257,9 +270,7 @@ std::vector<named_runner> problems() {
   const network_shape hopper{.obs_size = 11, .continuous_size = 3};
   const network_shape pixels{.obs_size = image_size, .discrete_actions = 3, .image = image};
   const network_shape steered{.obs_size = image_size, .continuous_size = 2, .image = image};
-  auto masked = cartpole;
-  masked.obs_size = 6;
-  masked.mask_size = 2;
+  const network_shape masked{.obs_size = 7, .discrete_actions = 3, .mask_size = 3};
   const auto tanh = mlp({64, 64}, activation::tanh);
   const auto relu = mlp({256, 256}, activation::relu);
   auto noisy = relu;
