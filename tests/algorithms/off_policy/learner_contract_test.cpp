@@ -16,19 +16,19 @@ namespace troupe {
 namespace {
 
 template <class Learner>
-struct kind_of;
+struct kind_of_learner;
 template <>
-struct kind_of<dqn_learner> {
+struct kind_of_learner<dqn_learner> {
   using options = dqn_options;
   static network_shape shape() { return {.obs_size = 3, .discrete_actions = 4}; }
 };
 template <>
-struct kind_of<sac_learner> {
+struct kind_of_learner<sac_learner> {
   using options = sac_options;
   static network_shape shape() { return {.obs_size = 3, .continuous_size = 2}; }
 };
 template <>
-struct kind_of<td3_learner> {
+struct kind_of_learner<td3_learner> {
   using options = td3_options;
   static network_shape shape() { return {.obs_size = 3, .continuous_size = 2}; }
 };
@@ -36,13 +36,13 @@ struct kind_of<td3_learner> {
 template <class Learner>
 Learner make(gradient_backend backend = gradient_backend::automatic,
              activation kind = activation::tanh) {
-  typename kind_of<Learner>::options options;
+  typename kind_of_learner<Learner>::options options;
   options.lr = 1e-3;
   options.max_skipped_steps = 3;
   options.backend = backend;
   options.network.hidden = {16, 20};
   options.network.hidden_activation = kind;
-  return Learner(kind_of<Learner>::shape(), options, 5);
+  return Learner(kind_of_learner<Learner>::shape(), options, 5);
 }
 
 transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
@@ -59,7 +59,7 @@ std::vector<float> weights_of(const Learner& learner) {
 
 TEMPLATE_TEST_CASE("learner: a restored state continues bit for bit", "[off_policy]", dqn_learner,
                    sac_learner, td3_learner) {
-  const auto shape = kind_of<TestType>::shape();
+  const auto shape = kind_of_learner<TestType>::shape();
   auto learner = make<TestType>();
   for (int i = 0; i < 5; ++i) learner.update(some_batch(shape, i));
   auto other = make<TestType>();
@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("learner: a restored state continues bit for bit", "[off_poli
   CHECK(learner.state().n_updates == 12);
   CHECK(other.state().random == learner.state().random);
 
-  typename kind_of<TestType>::options options;
+  typename kind_of_learner<TestType>::options options;
   options.network.hidden = {16, 21};
   TestType larger(shape, options, 5);
   CHECK_THROWS_AS(larger.set_state(learner.state()), std::invalid_argument);
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("learner: a restored state continues bit for bit", "[off_poli
 
 TEMPLATE_TEST_CASE("learner: libtorch's backend goes the same way", "[off_policy]", dqn_learner,
                    sac_learner, td3_learner) {
-  const auto shape = kind_of<TestType>::shape();
+  const auto shape = kind_of_learner<TestType>::shape();
   auto fused = make<TestType>(gradient_backend::fused);
   auto libtorch = make<TestType>(gradient_backend::libtorch);
   const auto first = weights_of(fused);
@@ -107,13 +107,13 @@ TEMPLATE_TEST_CASE("learner: what has no fused gradient is libtorch's", "[off_po
                     Catch::Contains("activation silu has no fused gradient"));
   auto learner = make<TestType>(gradient_backend::automatic, activation::silu);
   const auto before = weights_of(learner);
-  for (int i = 0; i < 2; ++i) learner.update(some_batch(kind_of<TestType>::shape(), i));
+  for (int i = 0; i < 2; ++i) learner.update(some_batch(kind_of_learner<TestType>::shape(), i));
   CHECK((weights_of(learner) != before));
 }
 
 TEMPLATE_TEST_CASE("learner: a batch that is not finite is skipped, three in a row end it",
                    "[off_policy]", dqn_learner, sac_learner, td3_learner) {
-  const auto shape = kind_of<TestType>::shape();
+  const auto shape = kind_of_learner<TestType>::shape();
   auto learner = make<TestType>();
   auto bad = some_batch(shape, 1);
   bad.reward[7] = std::numeric_limits<float>::quiet_NaN();
@@ -129,8 +129,8 @@ TEMPLATE_TEST_CASE("learner: a batch that is not finite is skipped, three in a r
 
 TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[off_policy]",
                    dqn_learner, sac_learner, td3_learner) {
-  const auto shape = kind_of<TestType>::shape();
-  typename kind_of<TestType>::options options;
+  const auto shape = kind_of_learner<TestType>::shape();
+  typename kind_of_learner<TestType>::options options;
   options.lr = -1.0;
   CHECK_THROWS_WITH(TestType(shape, options, 1),
                     Catch::Contains("/lr: expected a number > 0, got -1"));
@@ -144,8 +144,8 @@ TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[of
 
 TEMPLATE_TEST_CASE("learner: a linear schedule scales the learning rate by what remains",
                    "[off_policy]", dqn_learner, sac_learner, td3_learner) {
-  const auto shape = kind_of<TestType>::shape();
-  typename kind_of<TestType>::options options;
+  const auto shape = kind_of_learner<TestType>::shape();
+  typename kind_of_learner<TestType>::options options;
   options.network.hidden = {16};
   options.lr = 5e-4;
   TestType constant(shape, options, 5);
@@ -173,7 +173,7 @@ double loss_of(const Metrics& metrics) {
 TEMPLATE_TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]", dqn_learner,
                    sac_learner, td3_learner) {
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-    auto batch = some_batch(kind_of<TestType>::shape(), 1);
+    auto batch = some_batch(kind_of_learner<TestType>::shape(), 1);
     auto learner = make<TestType>(backend);
     const auto start = learner.state();
     const double plain = loss_of(learner.update(batch));
