@@ -38,12 +38,12 @@ class ShortCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotIn("failed", [step["outcome"] for step in report["steps"].values()])
 
-    def test_learners_compute_the_same_twice(self):
+    def test_the_backends_of_learners_compute_the_same(self):
         problems = self.found("parity")
         self.assertLessEqual({"ppo mlp", "ppo cnn", "dqn mlp", "dqn cnn", "sac mlp", "sac cnn"},
                              {problem["problem"] for problem in problems})
         for problem in problems:
-            self.assertLess(problem["gradient"], 1e-6, problem)
+            self.assertLess(problem["gradient"], 1e-5, problem)
 
     def test_a_training_comes_to_its_end(self):
         self.assertGreaterEqual(self.found("ppo_cartpole")["cpu"]["steps"], 2048)
