@@ -3,6 +3,8 @@
 // weights of a seed act in them. golden.py holds those of two commits beside each other.
 #include "actors/torch/torch.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <cstdio>
 #include <cstring>
 #include <map>
