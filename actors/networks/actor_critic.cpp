@@ -291,7 +291,8 @@ const float* actor_critic::convolved(const float* obs, int rows) {
 }
 
 void actor_critic::renew_device_copy() {
-  if (keeps_device_copy_ && !device_copy_.defined()) device_copy_ = link_.to_device(parameters_);
+  if (link_.is_host() || !keeps_device_copy_ || device_copy_.defined()) return;
+  device_copy_ = link_.to_device(parameters_);
 }
 
 at::Tensor actor_critic::leaf_there(const at::Tensor& leaf) const {
