@@ -320,8 +320,7 @@ const float* actor_critic::forward(const detail::mlp& net, const std::vector<lea
     const auto size = static_cast<std::size_t>(there.numel());
     at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
   };
-  // Only the noise asks for the features.
-  if (noise_ && layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
   keep(outputs, buffers.outputs.back());
   return buffers.outputs.back().data();
 }
