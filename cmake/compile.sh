@@ -5,7 +5,7 @@
 #
 # ccache hashes a precompiled header by its bytes, which hold absolute paths. Beside each one therefore lies a file .sum,
 # which ccache takes instead: a hash of its command and of all files that it was made of.
-set -eu
+set -euo pipefail
 root=$1 up=$2 ccache=$3
 shift 3
 arguments=()

@@ -168,9 +168,7 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
           "autograd, auto is fused if the architecture allows it and no layer has 1024x1024 "
           "weights.");
   s.field("device", device)
-      .help(
-          "The device on which networks act and learn: cpu, cuda or cuda:N. A GPU has not been "
-          "tried yet.");
+      .help("The device on which networks act and learn: cpu, cuda or cuda:N.");
   s.rule("device", "cpu, cuda or cuda:N",
          [device](const Policy& p) { return is_device_name(p.*device); });
 }

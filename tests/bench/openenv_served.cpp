@@ -17,6 +17,7 @@
 
 #include "tests/bench/openenv_load.hpp"
 #include "tests/bench/two_clocks.hpp"
+#include "tests/paths.hpp"
 
 namespace troupe::openenv {
 
@@ -87,7 +88,8 @@ class served {
 
 /// The python that has the real package, or nothing.
 std::string find_python() {
-  const std::string command = TROUPE_SOURCES "/tests/worlds/venv.sh " TROUPE_BUILD;
+  const std::string command =
+      testing::source_path("tests/worlds/venv.sh") + " " + testing::build_folder();
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string output;
   for (char bytes[256]; pipe && std::fgets(bytes, sizeof bytes, pipe);) output = bytes;
@@ -99,7 +101,7 @@ std::string find_python() {
 
 /// Runs the real Python client against that port, and returns the number that it prints.
 double python_client(const std::string& python, std::uint16_t port, int sessions, int steps) {
-  const auto command = python + " " TROUPE_SOURCES "/tests/bench/openenv_python_client.py" +
+  const auto command = python + " " + testing::source_path("tests/bench/openenv_python_client.py") +
                        " http://127.0.0.1:" + std::to_string(port) + " " +
                        std::to_string(sessions) + " " + std::to_string(steps);
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -115,8 +117,9 @@ double python_client(const std::string& python, std::uint16_t port, int sessions
 void measure_served(nlohmann::json& results) {
   const auto python = find_python();
   if (python.empty()) return;
-  const served real({python, TROUPE_SOURCES "/tests/worlds/cartpole_server.py"});
-  const served ours({TROUPE_COMMAND, "serve-env", "CartPole-v1", "--metrics-port", "0"});
+  const served real({python, testing::source_path("tests/worlds/cartpole_server.py")});
+  const served ours({testing::build_path("deploy/libexec/troupe/serve-env"), "serve-env",
+                     "CartPole-v1", "--metrics-port", "0"});
   for (const std::string load : {"raw_load", "python_client"}) {
     const auto speed = [&](const served& of, int sessions, int raw_steps) {
       return load == "raw_load" ? steps_per_second(of.port(), sessions, raw_steps)

@@ -36,11 +36,13 @@
 #include <vector>
 
 #include "tests/bench/ppo_overhead.hpp"
+#include "tests/paths.hpp"
 
 namespace {
 
 constexpr int seeds = 5;
 constexpr int starts = 9;
+const std::string troupe_command = troupe::testing::build_path("deploy/troupe/troupe");
 
 struct measured {
   double cpu_s = 0;
@@ -98,7 +100,7 @@ rusage run(std::vector<std::string> command, const std::filesystem::path& log) {
 measured train(int seed, const std::filesystem::path& folder) {
   const auto log = folder / "log";
   const auto used =
-      run({TROUPE_COMMAND, "train", "--algo", "ppo", "--env", "CartPole-v1", "-n", "100000",
+      run({troupe_command, "train", "--algo", "ppo", "--env", "CartPole-v1", "-n", "100000",
            "--seed", std::to_string(seed), "--runs", folder.string(), "--json"},
           log);
   std::ifstream file(log);
@@ -111,7 +113,7 @@ measured train(int seed, const std::filesystem::path& folder) {
 
 double help(const std::filesystem::path& folder) {
   const auto began = clock_type::now();
-  run({TROUPE_COMMAND, "--help"}, folder / "log");
+  run({troupe_command, "--help"}, folder / "log");
   return seconds_since(began);
 }
 
@@ -125,7 +127,7 @@ begun first_step(const std::filesystem::path& folder) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   const auto began = clock_type::now();
-  const pid_t child = start({TROUPE_COMMAND, "--log-level", "debug", "train", "--env",
+  const pid_t child = start({troupe_command, "--log-level", "debug", "train", "--env",
                              "CartPole-v1", "--runs", folder.string(), "--metrics-port", "0"},
                             ends[1]);
   std::string seen;

@@ -1,4 +1,5 @@
 #include "tests/bench/trl_peer.hpp"
+#include "tests/paths.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +17,7 @@ trl_peer::trl_peer(const std::filesystem::path& model, const grpo_batch::shape& 
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
-  const std::string script = TROUPE_SOURCES "/tests/bench/grpo_trl.py", folder = model;
+  const std::string script = testing::source_path("tests/bench/grpo_trl.py"), folder = model;
   const auto groups = std::to_string(shape.groups), answers = std::to_string(shape.answers);
   const auto answer = std::to_string(shape.answer_tokens);
   const auto prompt = std::to_string(shape.prompt_tokens);

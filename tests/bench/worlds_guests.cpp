@@ -15,6 +15,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
+#include "tests/paths.hpp"
 
 namespace troupe {
 namespace {
@@ -102,8 +103,9 @@ task<counted> play(system& sys, const std::string& python, std::size_t processes
 }
 
 counted play_peer(const std::string& python, std::size_t environments, std::int64_t steps) {
-  const auto text = output_of(fmt::format("{} {}/tests/bench/worlds_gymnasium.py {} {}", python,
-                                          TROUPE_SOURCES, environments, steps));
+  const auto text = output_of(fmt::format("{} {} {} {}", python,
+                                          testing::source_path("tests/bench/worlds_gymnasium.py"),
+                                          environments, steps));
   const auto said = nlohmann::json::parse(text);
   return {said.at("wall"), said.at("checksum"), said.at("episodes")};
 }
@@ -148,7 +150,8 @@ std::string output_of(const std::string& command) {
 }
 
 void measure_guests(nlohmann::json& figures) {
-  auto python = output_of(TROUPE_SOURCES "/tests/actors/worlds/gymnasium_venv.sh " TROUPE_BUILD);
+  auto python = output_of(testing::source_path("tests/actors/worlds/gymnasium_venv.sh") + " " +
+                          testing::build_folder());
   python = python.substr(0, python.find('\n'));
   compare(figures, "guest_vs_async_vector_8x1", python, 8, 1, 3000);
   compare(figures, "guest_vs_async_vector_64", python, 8, 8, 600);

@@ -12,6 +12,7 @@
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 #include "tests/bench/worlds_guests.hpp"
+#include "tests/paths.hpp"
 
 namespace troupe {
 namespace {
@@ -72,10 +73,11 @@ void measure_spread(nlohmann::json& figures) {
   }
   try {
     auto python =
-        output_of("python3 " TROUPE_SOURCES "/tests/actors/worlds/mpe/package.py " TROUPE_BUILD);
+        output_of("python3 " + testing::source_path("tests/actors/worlds/mpe/package.py") + " " +
+                  testing::build_folder());
     python.pop_back();  // the end of the line
     python.erase(0, python.rfind('\n') + 1);
-    const auto text = output_of(python + " " TROUPE_SOURCES "/tests/bench/worlds_mpe2.py");
+    const auto text = output_of(python + " " + testing::source_path("tests/bench/worlds_mpe2.py"));
     tell(figures, "mpe2_spread_steps_per_cpu_s", std::stod(text),
          "the same of the Python package mpe2, one world, median of 5 rounds of 1,000 steps");
   } catch (const std::exception& error) {

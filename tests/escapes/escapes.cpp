@@ -34,6 +34,7 @@
 #include "runtime/base/descriptor.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/paths.hpp"
 
 namespace troupe {
 namespace {
@@ -259,7 +260,7 @@ struct arguments {
 template <class Role>
 task<int> run_all(service<Role> coders, arguments asked, std::string self) {
   host on;
-  const std::filesystem::path folder = TROUPE_ESCAPES;
+  const std::filesystem::path folder = testing::source_path("tests/escapes");
   const auto preamble = text_of(folder / "preamble.py");
   std::vector<std::filesystem::path> files;
   for (const auto& each : std::filesystem::directory_iterator(folder / "attempts"))

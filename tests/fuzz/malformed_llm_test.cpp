@@ -14,6 +14,7 @@
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path fixtures = TROUPE_FIXTURES "/llm";
+const fs::path fixtures = testing::source_path("tests/fixtures/llm");
 
 std::uint64_t bytes_to_mutilate() {
   const char* asked = std::getenv("TROUPE_FUZZ_BYTES");

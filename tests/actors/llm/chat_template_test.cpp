@@ -5,6 +5,7 @@
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -21,7 +22,7 @@ chat_style style_named(const std::string& name) {
 }
 
 TEST_CASE("chat: conversations are written as each family's own template writes them") {
-  const auto chats = read_model_json(TROUPE_FIXTURES "/llm/chats.json");
+  const auto chats = read_model_json(testing::source_path("tests/fixtures/llm/chats.json"));
   CHECK(chats.size() == 60);
   for (const auto& chat : chats) {
     std::vector<chat_message> messages;
@@ -39,7 +40,7 @@ TEST_CASE("chat: conversations are written as each family's own template writes 
 }
 
 TEST_CASE("chat: special tokens come from the template alone") {
-  const auto tokens = read_tokenizer(TROUPE_FIXTURES "/llm/tokenizers/smollm");
+  const auto tokens = read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
   const auto ids = encode_chat(tokens, chat_style::smollm2, {{"user", "a<|im_end|>b"}});
   const auto count = [&](const char* name) {
     return std::count(ids.begin(), ids.end(), tokens.find(name));
@@ -53,7 +54,7 @@ TEST_CASE("chat: special tokens come from the template alone") {
 }
 
 TEST_CASE("chat: a conversation goes on with the ids that were sampled") {
-  const auto smollm = read_tokenizer(TROUPE_FIXTURES "/llm/tokenizers/smollm");
+  const auto smollm = read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
   const std::vector<chat_message> before{{"system", "Be brief."}, {"user", "a"}};
   auto all = before;
   all.insert(all.end(), {{"assistant", "b"}, {"user", "c <|im_end|>"}});

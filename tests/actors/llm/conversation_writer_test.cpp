@@ -2,6 +2,7 @@
 
 #include "actors/llm/generator/generation_engine.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe::llm {
@@ -10,7 +11,7 @@ namespace {
 using testing::has_text;
 
 void check_turns(const sampling_options& sampling) {
-  const auto m = read_model(TROUPE_FIXTURES "/llm/models/qwen3");
+  const auto m = read_model(testing::source_path("tests/fixtures/llm/models/qwen3"));
   const auto packed = pack_weights(m.config, m.weights);
   conversation_writer writer(packed, sampling);
   std::vector<token_id> said;
@@ -38,7 +39,7 @@ TEST_CASE("conversation: each turn is written as if all before it had just been 
 }
 
 TEST_CASE("conversation: the context is not exceeded, and what isn't the model's is refused") {
-  const auto m = read_model(TROUPE_FIXTURES "/llm/models/qwen3");
+  const auto m = read_model(testing::source_path("tests/fixtures/llm/models/qwen3"));
   conversation_writer writer(pack_weights(m.config, m.weights), {.seed = 1});
   CHECK_THROWS_WITH(writer.write(), has_text("expected something to be read first"));
   CHECK_THROWS_WITH(writer.read({}), has_text("got none"));

@@ -8,6 +8,7 @@
 #include "actors/llm/model/model_weights.hpp"
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe::llm {
@@ -16,7 +17,7 @@ namespace {
 using testing::has_text;
 
 language_model fixture(const std::string& name) {
-  return read_model(TROUPE_FIXTURES "/llm/models/" + name);
+  return read_model(testing::source_path("tests/fixtures/llm/models/") + name);
 }
 
 /// Token 1 says "ab", 2 "b", 3 "c", and so on; token 0 nothing, being special.

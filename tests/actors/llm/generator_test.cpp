@@ -7,6 +7,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/weights/give_weights.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -15,7 +16,9 @@ namespace {
 
 using namespace testing;
 
-language_model fixture() { return read_model(TROUPE_FIXTURES "/llm/models/llama"); }
+language_model fixture() {
+  return read_model(testing::source_path("tests/fixtures/llm/models/llama"));
+}
 
 generator_options options_of(const language_model& m, std::int64_t slots = 32) {
   return {.config = m.config, .engine = {.slots = slots}, .texts = {}, .seed = 4};

@@ -6,6 +6,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -58,7 +59,7 @@ std::string refusal_of(const gguf_bytes& file) {
 }
 
 TEST_CASE("gguf: every type's values are those of the gguf package, bit for bit") {
-  const gguf_file file(TROUPE_FIXTURES "/llm/quantised.gguf");
+  const gguf_file file(testing::source_path("tests/fixtures/llm/quantised.gguf"));
   CHECK(file.get<std::string_view>("general.architecture") == "llama");
   for (const std::string type :
        {"F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"}) {

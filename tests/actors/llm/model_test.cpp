@@ -9,6 +9,7 @@
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -16,7 +17,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-const std::filesystem::path fixtures = TROUPE_FIXTURES "/llm/models";
+const std::filesystem::path fixtures = testing::source_path("tests/fixtures/llm/models");
 const std::vector<std::string> names{"llama", "llama_linear", "qwen2", "qwen3"};
 
 /// Ids, and the logits after every sixth of them as transformers computed them.

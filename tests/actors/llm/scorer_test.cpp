@@ -6,6 +6,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/training/token_groups.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe::llm {
@@ -14,7 +15,7 @@ namespace {
 using namespace testing;
 
 language_model fixture(const std::string& name) {
-  return read_model(TROUPE_FIXTURES "/llm/models/" + name);
+  return read_model(testing::source_path("tests/fixtures/llm/models/") + name);
 }
 
 std::vector<completion> some_group(const language_model& m, double temperature, std::uint64_t seed,

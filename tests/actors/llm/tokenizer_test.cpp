@@ -9,6 +9,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -17,7 +18,7 @@ namespace {
 using Catch::Matchers::Contains;
 using nlohmann::json;
 
-const std::filesystem::path fixtures = TROUPE_FIXTURES "/llm/tokenizers";
+const std::filesystem::path fixtures = testing::source_path("tests/fixtures/llm/tokenizers");
 
 TEST_CASE("tokenizer: ids and texts are the tokenizers library's, in every style") {
   for (const char* style : {"gpt2", "smollm", "qwen2", "llama3"}) {
@@ -36,7 +37,7 @@ TEST_CASE("tokenizer: ids and texts are the tokenizers library's, in every style
 }
 
 TEST_CASE("tokenizer: a GGUF file's is the same as tokenizer.json's") {
-  const auto tokens = read_tokenizer(TROUPE_FIXTURES "/llm/tokenizer.gguf");
+  const auto tokens = read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizer.gguf"));
   const auto begin = tokens.find("<|im_start|>").value();
   for (const auto& known : read_model_json(fixtures / "smollm" / "cases.json")) {
     const auto text = known["text"].get<std::string>();

@@ -9,6 +9,7 @@
 #include "actors/python/python_environment.hpp"
 #include "actors/worlds/check_world.hpp"
 #include "actors/worlds/registry.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -22,7 +23,7 @@ using bytes = recycled_vector<std::uint8_t>;
 
 /// A request for a class of the test worlds, which need no PettingZoo.
 environment_request world(const std::string& id, const std::string& options = "{}") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/worlds").c_str(), 1);
   return {.id = id,
           .options = options,
           .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60, .step_timeout = 20}};

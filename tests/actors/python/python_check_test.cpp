@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/worlds/check_world.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -15,7 +16,7 @@ using Catch::Matchers::StartsWith;
 // tests/actors/python/check_test.py has the checks themselves. Here are the processes.
 
 environment_request world(const std::string& id, const std::string& options = "{}") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/worlds").c_str(), 1);
   return {.id = id,
           .options = options,
           .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60, .step_timeout = 1}};

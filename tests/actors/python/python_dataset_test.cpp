@@ -4,6 +4,7 @@
 
 #include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -13,7 +14,7 @@ using Catch::Matchers::Contains;
 using nlohmann::json;
 
 python_dataset_options of_function(const std::string& name, std::uint64_t seed = 1) {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   return {.function = "items:" + name,
           .seed = seed,
           .timeout = 20,

@@ -11,6 +11,7 @@
 #include "actors/random/numpy_random.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -20,7 +21,7 @@ using Catch::Matchers::Contains;
 
 /// A request for a class of the test worlds, which need no Gymnasium.
 environment_request world(const std::string& id, const std::string& options = "{}") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/worlds").c_str(), 1);
   return {.id = id,
           .options = options,
           .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60, .step_timeout = 20}};

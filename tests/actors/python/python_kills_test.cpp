@@ -16,6 +16,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/child_processes.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -126,7 +127,7 @@ task<> serve_and_play(system& sys, counts& of) {
 }
 
 TEST_CASE("python: kills cost the episodes under way and leave nothing behind") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_WORLDS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/worlds").c_str(), 1);
   const int wanted = kills_wanted();
   counts of;
   std::size_t files = 0, memory = 0;

@@ -7,6 +7,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 python_reward_options of_functions(std::vector<std::string> functions) {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   return {.functions = std::move(functions),
           .timeout = 20,
           .python = {.interpreter = "/usr/bin/python3", .start_timeout = 60}};

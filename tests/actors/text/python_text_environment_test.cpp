@@ -5,6 +5,7 @@
 
 #include "actors/python/python_worker.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -13,7 +14,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 python_text_options world(const std::string& name, const std::string& options = "{}") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   return {.world = name,
           .options = options,
           .timeout = 20,

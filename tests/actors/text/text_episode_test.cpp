@@ -13,6 +13,7 @@
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -188,10 +189,9 @@ TEST_CASE("text tasks: what the prepare script writes is read, and is the same f
   const auto folder =
       std::filesystem::temp_directory_path() / ("troupe_prepared_" + std::to_string(::getpid()));
   const auto prepare = [&](const std::string& into) {
-    const std::string command =
-        "/usr/bin/python3 " TROUPE_FIXTURES
-        "/../../examples/text_tasks/prepare.py --env all --tasks 4 --output " +
-        (folder / into).string();
+    const std::string command = "/usr/bin/python3 " +
+                                testing::source_path("examples/text_tasks/prepare.py") +
+                                " --env all --tasks 4 --output " + (folder / into).string();
     REQUIRE(std::system(command.c_str()) == 0);
   };
   prepare("one");

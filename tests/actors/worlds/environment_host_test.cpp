@@ -19,6 +19,7 @@
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/child_processes.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -123,8 +124,8 @@ TEST_CASE("env-host: keeps to its memory limit") { play(allocate_too_much); }
 #endif
 
 task<> step_plugin(system& sys) {
-  const registered_environments counters{.request = {.id = TROUPE_TEST_PLUGINS "/one.so"},
-                                         .count = 2};
+  const registered_environments counters{
+      .request = {.id = testing::build_path("tests/actors/worlds/plugins/one.so")}, .count = 2};
   CHECK(environment_host_has(counters));
   const auto hosted = co_await serve(sys, {.environments = counters});
   const auto after = co_await hosted.route<&hosted_environment::step>(both(0));

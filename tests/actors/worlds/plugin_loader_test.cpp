@@ -5,6 +5,7 @@
 
 #include "actors/worlds/registry.hpp"
 #include "runtime/base/build_stamp.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -12,7 +13,9 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-std::string path_of(const std::string& name) { return TROUPE_TEST_PLUGINS "/" + name; }
+std::string path_of(const std::string& name) {
+  return testing::build_path("tests/actors/worlds/plugins/") + name;
+}
 
 std::string error_of(const std::string& name) {
   try {

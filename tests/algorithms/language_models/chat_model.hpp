@@ -4,12 +4,13 @@
 
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "tests/paths.hpp"
 
 namespace troupe::testing {
 
 /// A chat model of random weights, as small as they come.
 inline void write_chat_model(const std::filesystem::path& folder) {
-  const std::filesystem::path words = TROUPE_FIXTURES "/llm/tokenizers/smollm";
+  const std::filesystem::path words = testing::source_path("tests/fixtures/llm/tokenizers/smollm");
   const auto tokens = llm::read_tokenizer(words);
   const llm::model_config config{.hidden_size = 64,
                                  .intermediate_size = 128,

@@ -10,6 +10,7 @@
 #include "algorithms/program/built_in_algorithms.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/config/config.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -42,7 +43,7 @@ std::string refusal(const named_algorithm& of, const std::string& name) {
 
 // The list is what the packages have (tests/llm_peers/names_check.py).
 TEST_CASE("other_names: each option of another library is told ours, or why there is none") {
-  const auto list = read_json_file(TROUPE_FIXTURES "/other_names/options.json");
+  const auto list = read_json_file(testing::source_path("tests/fixtures/other_names/options.json"));
   command::context all{.program = "troupe", .algorithms = built_in_algorithms(), .environment = ""};
   all.algorithms.push_back(grpo_algorithm());
   for (const auto& [algorithm, names] : list.at("names").items()) {

@@ -16,6 +16,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -40,7 +41,7 @@ cells cells_of(const std::string& line) {
 
 /// The rows of the table whose first heading is `heading`, with the headings as the first row.
 std::vector<cells> table_of(const std::string& heading) {
-  std::ifstream page(TROUPE_DOCS "/algorithms/index.md");
+  std::ifstream page(testing::source_path("docs/algorithms/index.md"));
   REQUIRE(page);
   std::vector<cells> rows;
   for (std::string line; std::getline(page, line);) {

@@ -1,4 +1,5 @@
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
+#include "tests/paths.hpp"
 
 #include <fstream>
 #include <stdexcept>
@@ -6,7 +7,7 @@
 namespace troupe::openenv {
 
 std::vector<exchange> recorded_exchanges(const std::string& file, const std::string& title) {
-  std::ifstream lines(std::string(TROUPE_FIXTURES) + "/openenv/" + file);
+  std::ifstream lines(testing::source_path("tests/fixtures/openenv/") + file);
   std::vector<exchange> found;
   std::string request;
   bool wanted = title.empty();

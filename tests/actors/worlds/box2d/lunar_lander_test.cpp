@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "actors/worlds/registry.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -18,7 +19,7 @@ using observation = std::array<float, 8>;
 
 /// What lunar_lander_reference.py has printed of a case, without its name.
 std::istringstream reference(const std::string& name) {
-  std::ifstream file(TROUPE_FIXTURES "/gymnasium/lunar_lander.txt");
+  std::ifstream file(testing::source_path("tests/fixtures/gymnasium/lunar_lander.txt"));
   REQUIRE(file.is_open());
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(name + ' ')) return std::istringstream(line.substr(name.size()));

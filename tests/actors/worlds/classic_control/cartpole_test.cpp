@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/actors/worlds/classic_control/trajectory.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -13,7 +14,7 @@ using namespace troupe;
 namespace {
 
 std::ifstream open_fixture(const std::string& name) {
-  std::ifstream file(TROUPE_FIXTURES "/gymnasium/" + name);
+  std::ifstream file(testing::source_path("tests/fixtures/gymnasium/") + name);
   REQUIRE(file.is_open());
   return file;
 }

@@ -12,13 +12,14 @@
 #include "actors/worlds/classic_control/pendulum.hpp"
 #include "actors/worlds/registry.hpp"
 #include "tests/actors/worlds/classic_control/trajectory.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
 
 std::string read_fixture(const std::string& name) {
-  std::ifstream file(TROUPE_FIXTURES "/gymnasium/" + name);
+  std::ifstream file(testing::source_path("tests/fixtures/gymnasium/") + name);
   REQUIRE(file.is_open());
   std::stringstream text;
   text << file.rdbuf();

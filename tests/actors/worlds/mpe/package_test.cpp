@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "actors/worlds/registry.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -151,7 +152,7 @@ const std::vector<std::string> worlds{"simple_adversary_v3",        "simple_push
                                       "simple_speaker_listener_v4", "simple_tag_v3"};
 
 std::string read_fixture() {
-  std::ifstream file(TROUPE_FIXTURES "/mpe2/episodes.txt");
+  std::ifstream file(testing::source_path("tests/fixtures/mpe2/episodes.txt"));
   REQUIRE(file.is_open());
   std::stringstream text;
   text << file.rdbuf();

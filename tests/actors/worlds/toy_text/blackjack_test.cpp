@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "actors/worlds/registry.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -74,7 +75,7 @@ report replay(std::istream& record, const blackjack_options& rules, std::uint64_
 }
 
 std::string fixture() {
-  std::ifstream file(TROUPE_FIXTURES "/gymnasium/blackjack.txt");
+  std::ifstream file(testing::source_path("tests/fixtures/gymnasium/blackjack.txt"));
   REQUIRE(file.is_open());
   std::stringstream text;
   text << file.rdbuf();

@@ -12,6 +12,7 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -233,7 +234,7 @@ TEST_CASE("grpo on worlds: a program's own text world is trained on and evaluate
 }
 
 TEST_CASE("grpo on worlds: a text world in Python is trained on, with the lines of a file") {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   const temporary_folder folder;
   std::ofstream lines(folder.path / "letters.jsonl");
   for (const char letter : std::string("bcdefghijk"))

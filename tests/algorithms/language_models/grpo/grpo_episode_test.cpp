@@ -9,6 +9,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -179,7 +180,7 @@ TEST_CASE("generate_answers: an answer that is judged too late is dropped and co
 }
 
 task<> serve_python(system& sys, answer_roles& roles, const char* function) {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   python_reward_options options{
       .functions = {function}, .timeout = 20, .python = {.interpreter = "/usr/bin/python3"}};
   serve_options serving{.name = "python",

@@ -12,6 +12,7 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -23,7 +24,7 @@ using testing::run, testing::samples_of;
 
 /// Four updates, each of four groups of four answers, with a reward or a task in Python.
 grpo_config small_run(const std::string& task, std::vector<std::string> reward) {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   grpo_config config;
   config.task.name = task;
   config.reward = std::move(reward);

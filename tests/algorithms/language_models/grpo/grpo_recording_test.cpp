@@ -14,6 +14,7 @@
 #include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -36,7 +37,7 @@ grpo_config small_run() {
 }
 
 grpo_config world_in_python() {
-  ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
+  ::setenv("PYTHONPATH", testing::source_path("tests/actors/python/functions").c_str(), 1);
   auto config = small_run();
   config.python.interpreter = "/usr/bin/python3";
   config.task.world = "text_worlds:SaysA";

@@ -6,6 +6,7 @@
 #include "actors/data/jsonl.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/paths.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -15,7 +16,8 @@ using Catch::Matchers::Contains;
 using nlohmann::json;
 
 const llm::tokenizer& smollm() {
-  static const auto tokens = llm::read_tokenizer(TROUPE_FIXTURES "/llm/tokenizers/smollm");
+  static const auto tokens =
+      llm::read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
   return tokens;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/base/build_stamp.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
+#include "tests/paths.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/runtime/system/other_program/guest.hpp"
 
@@ -14,6 +15,10 @@ namespace {
 using namespace std::chrono_literals;
 using namespace testing;
 using Catch::Matchers::Contains;
+
+std::string program(const std::string& name) {
+  return testing::build_path("tests/runtime/system/other_program/" + name);
+}
 
 task<service<guest>> guests(system& sys, std::string program,
                             std::optional<std::size_t> max_restarts = {}) {
@@ -34,7 +39,7 @@ void play_beside(task<> (*main)(system&)) {
 }
 
 task<> call_all(system& sys) {
-  const auto to = co_await guests(sys, TROUPE_GUEST_HOST);
+  const auto to = co_await guests(sys, program("guest_host"));
   const auto programs = co_await to.fanout<&guest::program>();
   CHECK(programs == std::vector<std::string>(2, "guest_host"));
   const auto sums = co_await to.fanout<&guest::add>(2);
@@ -51,7 +56,7 @@ TEST_CASE("another program: hosts replicas, and takes their calls and functions"
 }
 
 task<> kill_one(system& sys) {
-  const auto to = co_await guests(sys, TROUPE_GUEST_HOST);
+  const auto to = co_await guests(sys, program("guest_host"));
   auto mine = co_await to.session();
   const auto pid = co_await mine.route<&guest::pid>();
   ::kill(static_cast<pid_t>(pid), SIGKILL);
@@ -69,7 +74,7 @@ task<> kill_one(system& sys) {
 TEST_CASE("another program: a process of it that is killed is replaced") { play_beside(kill_one); }
 
 task<> call_forgotten(system& sys) {
-  const auto to = co_await guests(sys, TROUPE_GUEST_HOST);
+  const auto to = co_await guests(sys, program("guest_host"));
   const auto refused = co_await to.try_route<&guest::forgotten>();
   CHECK_THAT(describe(refused.error()),
              Contains("a call of an endpoint that this program doesn't have"));
@@ -86,7 +91,7 @@ template <class From>
 task<std::string> refusal_of(system& sys, From from, guest::function change) {
   serve_options options{.name = "guests",
                         .placement = placement::process,
-                        .program = TROUPE_GUEST_HOST,
+                        .program = program("guest_host"),
                         .max_restarts = 0};
   co_return co_await error_of(sys.serve<guest>(options, from, change));
 }
@@ -106,7 +111,7 @@ TEST_CASE("another program: a role or a function that it doesn't have is told") 
 }
 
 task<> ask_another_build(system& sys) {
-  const auto why = co_await error_of(guests(sys, TROUPE_OLD_GUEST_HOST, 0));
+  const auto why = co_await error_of(guests(sys, program("old_guest_host"), 0));
   CHECK_THAT(why, Contains("expected a program of build " + detail::build_stamp() + " of Troupe"));
   CHECK_THAT(why, Contains("got one of build 0.0.9-0123456789abcdef"));
 }
@@ -134,7 +139,7 @@ struct nameless {
 
 task<> ask_for_nameless(system& sys) {
   const auto why = co_await error_of(sys.serve<nameless>(
-      {.name = "nameless", .placement = placement::process, .program = TROUPE_GUEST_HOST}));
+      {.name = "nameless", .placement = placement::process, .program = program("guest_host")}));
   CHECK_THAT(why,
              Contains("service \"nameless\": program: expected a role whose types have names"));
 }
