@@ -1,17 +1,17 @@
-# With CMAKE_UNITY_BUILD, which the presets set, sources of a folder are compiled as one. That saves most of what their
-# headers cost, and the templates that each of them would instantiate and optimise again. An edit then costs the group, so
-# the folders that are edited most have small groups, and a larger source there is compiled by itself. Nothing needs to be
-# configured anew after an edit.
+# With CMAKE_UNITY_BUILD, which the presets set, sources of a folder such as actors/worlds and of those below it are
+# compiled as one. That saves most of what their headers cost, and the templates that each of them would instantiate and
+# optimise again. An edit then costs the group, so the folders that are edited most have small groups, and a larger source
+# there is compiled by itself. Nothing needs to be configured anew after an edit.
 set(often_edited runtime/actor runtime/coroutine runtime/service actors/environments actors/networks actors/policy
                  actors/replay actors/trainer algorithms/learner algorithms/loops algorithms/losses
                  algorithms/multi_agent algorithms/off_policy algorithms/on_policy)
 
-# Sets how many bytes the groups of a folder have at most, and from how many on a source is by itself.
-function(troupe_size_groups folder)
-  set(group_bytes 45000 PARENT_SCOPE)
+# Sets how many bytes the source's group has at most, and from how many on a source there is by itself.
+function(troupe_size_groups source)
+  set(group_bytes 60000 PARENT_SCOPE)
   set(apart_bytes 20000 PARENT_SCOPE)
   foreach(edited IN LISTS often_edited)
-    cmake_path(IS_PREFIX edited ${folder} NORMALIZE below)
+    cmake_path(IS_PREFIX edited ${source} NORMALIZE below)
     if(below)
       set(group_bytes 24000 PARENT_SCOPE)
       set(apart_bytes 6000 PARENT_SCOPE)
@@ -69,13 +69,13 @@ function(troupe_group_sources target)
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
-    cmake_path(GET path PARENT_PATH name)
-    troupe_size_groups("${name}")
+    string(REGEX MATCH "^[^/]*/[^/]*" name ${path})
+    troupe_size_groups("${path}")
     troupe_source_is_apart(${target} ${source} apart)
     if(apart)
       continue()
     endif()
-    # The last group of the source's folder, or another one where it has no room left.
+    # The last group of the folder, or another one where it has no room left.
     file(SIZE ${source} bytes)
     string(MAKE_C_IDENTIFIER ${name} name)
     if(NOT DEFINED number_${name})

@@ -12,13 +12,13 @@
 
 #include <concepts>
 #include <exception>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/coroutine/combine.hpp"
 #include "runtime/service/call/call.hpp"
+#include "runtime/service/call/call_each.hpp"
 #include "runtime/service/call/routed_call.hpp"
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/role/role_constructor.hpp"
@@ -49,10 +49,6 @@ task<outcome<typename endpoint_of<F>::result>> settle(
     co_return outcome<result_type>(std::current_exception());
   }
 }
-
-/// Waits until a replica serves, then returns all replicas that serve.
-task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
-                                                      call_options options);
 
 }  // namespace detail
 
@@ -207,7 +203,9 @@ class service {
                   "these arguments don't fit the endpoint's parameters");
     state();
     if constexpr (detail::fits_endpoint<F, const A&...>) {
-      return ask_all<F>(*this, typename detail::endpoint_of<F>::arguments(args...));
+      static_assert(std::is_copy_constructible_v<typename detail::endpoint_of<F>::arguments>,
+                    "each replica gets a copy of the arguments, and these can't be copied");
+      return ask_all<F>(*this, make_call<F>(args...));
     } else {
       std::terminate();
     }
@@ -223,24 +221,27 @@ class service {
 
   template <auto F>
   static task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> ask_all(
-      service self, typename detail::endpoint_of<F>::arguments arguments) {
-    for (;;) {
-      const auto table = co_await detail::open_table(self.state_, self.options_);
-      const auto at_once = self.options_.at_once == 0 ? table->size() : self.options_.at_once;
-      std::vector<outcome<typename detail::endpoint_of<F>::result>> outcomes;
-      while (outcomes.size() < table->size()) {
-        std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
-        while (calls.size() < at_once && outcomes.size() + calls.size() < table->size()) {
-          const auto& slot = (*table)[outcomes.size() + calls.size()];
-          calls.push_back(std::apply(
-              [&](const auto&... arg) { return self.settled<F>(slot, false, arg...); }, arguments));
-        }
-        auto settled = co_await all(std::move(calls));
-        std::move(settled.begin(), settled.end(), std::back_inserter(outcomes));
+      service self, detail::ref<detail::call_base> call) {
+    using result_type = typename detail::endpoint_of<F>::result;
+    std::vector<std::optional<outcome<result_type>>> ends;
+    const auto told = [&](std::size_t place, detail::call_base* answered,
+                          std::exception_ptr error) {
+      if (ends.size() <= place) ends.resize(place + 1);
+      if (error) {
+        ends[place].emplace(std::move(error));
+      } else if constexpr (std::is_void_v<result_type>) {
+        ends[place].emplace();
+      } else {
+        ends[place].emplace(static_cast<detail::call_of<F, Role>&>(*answered).take());
       }
-      std::erase_if(outcomes, [](const auto& o) { return detail::was_removed(o.error()); });
-      if (!outcomes.empty()) co_return outcomes;
+    };
+    co_await detail::call_each(self.state_, self.options_, std::move(call), told);
+    std::vector<outcome<result_type>> outcomes;
+    outcomes.reserve(ends.size());
+    for (auto& end : ends) {
+      if (end) outcomes.push_back(*std::move(end));
     }
+    co_return outcomes;
   }
 
   template <auto F>

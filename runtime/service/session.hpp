@@ -35,6 +35,11 @@ class session_lease {
 /// Waits until a replica can have another session, then opens it at the replica with the fewest.
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
                                                   call_options call, session_options options);
+
+/// Waits until a replica serves, then returns all replicas that serve.
+task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
+                                                      call_options options);
+
 }  // namespace detail
 
 /// A conversation with one replica that keeps state between the calls. A session never moves to

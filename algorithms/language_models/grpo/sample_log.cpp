@@ -6,38 +6,38 @@
 namespace troupe {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json to_json(const answer_turn& turn) {
-  json made{{"shown", turn.shown},
-            {"said", turn.said},
-            {"reward", turn.reward},
-            {"tokens", turn.tokens},
-            {"versions", {turn.first_version, turn.last_version}},
-            {"trained", !turn.shared}};
+ordered_json to_json(const answer_turn& turn) {
+  ordered_json made{{"shown", turn.shown},
+                    {"said", turn.said},
+                    {"reward", turn.reward},
+                    {"tokens", turn.tokens},
+                    {"versions", {turn.first_version, turn.last_version}},
+                    {"trained", !turn.shared}};
   if (turn.refused) made["refused"] = true;
   return made;
 }
 
-json to_json(const sampled_answer& a, double advantage) {
-  json made{{"text", a.text},
-            {"reward", a.reward},
-            {"advantage", advantage},
-            {"tokens", a.sampled_tokens()},
-            {"truncated", a.truncated}};
+ordered_json to_json(const sampled_answer& a, double advantage) {
+  ordered_json made{{"text", a.text},
+                    {"reward", a.reward},
+                    {"advantage", advantage},
+                    {"tokens", a.sampled_tokens()},
+                    {"truncated", a.truncated}};
   for (const auto& turn : a.turns) made["turns"].push_back(to_json(turn));
   return made;
 }
 
 template <class Part>
-json tokens_of_part(const Part& part) {
-  json read = json::array();
+ordered_json tokens_of_part(const Part& part) {
+  ordered_json read = ordered_json::array();
   for (const auto& range : part.read) read.push_back({range.begin, range.end});
   return {{"tokens", part.tokens}, {"read", std::move(read)}, {"log_probs", part.log_probs}};
 }
 
 /// What an answer is trained on.
-json tokens_of(const sampled_answer& a, double advantage) {
+ordered_json tokens_of(const sampled_answer& a, double advantage) {
   auto made = tokens_of_part(a);
   made["advantage"] = advantage;
   for (const auto& part : a.earlier) made["earlier"].push_back(tokens_of_part(part));
@@ -66,15 +66,15 @@ void sample_log::add(std::int64_t update, std::int64_t version,
       const auto i = static_cast<std::size_t>(which - group.answers.begin());
       return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
     };
-    json line{{"update", update},
-              {"prompt", group.drawn},
-              {"staleness", version - group.version},
-              {"question", group.asked.question},
-              {"expected", group.asked.expected},
-              {"answers", group.answers.size()},
-              {"reward_mean", mean},
-              {"best", shown(best)},
-              {"worst", shown(worst)}};
+    ordered_json line{{"update", update},
+                      {"prompt", group.drawn},
+                      {"staleness", version - group.version},
+                      {"question", group.asked.question},
+                      {"expected", group.asked.expected},
+                      {"answers", group.answers.size()},
+                      {"reward_mean", mean},
+                      {"best", shown(best)},
+                      {"worst", shown(worst)}};
     for (const auto& a : group.answers) {
       line["rewards"].push_back(a.reward);
       line["lengths"].push_back(a.sampled_tokens());
@@ -88,7 +88,7 @@ void sample_log::add(std::int64_t update, std::int64_t version,
     }
     if (!tasks.empty()) line["task"] = tasks.at(group.task);
     // A model's text is UTF-8, except that the token limit may have cut its last character.
-    lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    lines += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
   }
   if (lines.empty()) return;
   if (!file_) file_.emplace(path_);
