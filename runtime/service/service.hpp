@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/service/call/call.hpp"
 #include "runtime/service/call/call_each.hpp"
 #include "runtime/service/call/routed_call.hpp"

@@ -1,5 +1,4 @@
 #include "runtime/service/call/change.hpp"
-#include "runtime/coroutine/combine.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe::detail {
