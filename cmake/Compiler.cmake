@@ -10,9 +10,7 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE up)
-  string(REGEX REPLACE "/$" "" up ${up})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile.sh ${PROJECT_SOURCE_DIR} ${up} ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile.sh ${PROJECT_SOURCE_DIR} ${CCACHE})
 endif()
 
 find_program(LLD NAMES ld.lld-19 ld.lld)

@@ -78,11 +78,6 @@ if(Torch_DIR)
   get_filename_component(torch_folder ${Torch_DIR}/../../.. ABSOLUTE)
   list(PREPEND CMAKE_PREFIX_PATH ${torch_folder})  # Its package looks for the libraries and for Caffe2 there.
 endif()
-# Troupe compiles nothing for GPUs. Without a list of them, the package of a libtorch with CUDA compiles and runs a
-# program that asks the GPU which it is, and CMake 3.25 can't compile that.
-if(NOT DEFINED ENV{TORCH_CUDA_ARCH_LIST})
-  set(ENV{TORCH_CUDA_ARCH_LIST} 9.0)
-endif()
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found: apt-get install libtorch-dev, or give the folder of "

@@ -14,7 +14,7 @@ set(libraries options boost runtime plugin checkpoint coder sandbox data environ
 add_custom_target(installed DEPENDS troupe)
 
 # refuse_what_is_not_built COMPONENT WHAT TARGET FILE...: installing the component stops where a file is missing, and says
-# what to build. It stands before what is installed, so that nothing is installed by halves. CMake breaks no line that begins
+# what to build. It stands before what is installed, so that no half of it is installed. CMake breaks no line that begins
 # with a space.
 function(refuse_what_is_not_built component what target)
   list(JOIN ARGN "\" \"" files)

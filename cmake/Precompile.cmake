@@ -9,7 +9,6 @@ function(troupe_precompile name)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "// CMake compiles precompiled headers for a source only.\n")
   add_library(${name} OBJECT ${source})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE ${given_LIBRARIES})
   # In quotes: with its absolute path a cache of compilations would be of no use to another clone.
   list(TRANSFORM given_HEADERS REPLACE "^([a-z]+/.*)" "\"\\1\"")

@@ -50,18 +50,10 @@ function(troupe_list_single_sources target sources)
       set_property(TARGET ${target}_sources PROPERTY ${property} ${value})
     endif()
   endforeach()
-  set_target_properties(${target}_sources PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 # troupe_group_sources(TARGET): which sources of a library are compiled as one.
 function(troupe_group_sources target)
-  get_target_property(unity ${target} UNITY_BUILD)
-  if(NOT unity)
-    return()
-  endif()
-  # CMake's own groups include sources by absolute paths, so that a cache of compilations would be of no use to another
-  # clone.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)
   set(grouped)

@@ -20,8 +20,11 @@ SENTENCE = ("The generated parts of the pages were not renewed, as neither they 
 
 
 def ask_git(root, *words):
-    """What git prints; None where it fails."""
-    told = subprocess.run(["git", *words], cwd=root, text=True, capture_output=True, check=False)
+    """What git prints; None where it fails, or is not there."""
+    try:
+        told = subprocess.run(["git", *words], cwd=root, text=True, capture_output=True, check=False)
+    except OSError:
+        return None
     return told.stdout if told.returncode == 0 else None
 
 
@@ -67,7 +70,8 @@ def state(root, note):
         base = ask_git(root, "rev-parse", "HEAD")
     if base and is_as_in(root, base.strip()):
         return SENTENCE.format(f"differs from commit {base[:8]}")
-    if note.exists() and note.read_text() == fingerprint(root):
+    # Without git nothing tells which files the program is made from.
+    if list_sources(root) and note.exists() and note.read_text() == fingerprint(root):
         return SENTENCE.format("has changed since they were")
     return "due"
 

@@ -7,7 +7,7 @@ TROUPE_TEST_JOBS says (the cores, at most 2). The last line is `N passed, N fail
 Catch2 test case counts one. Exits 1 if a test failed or none ran.
 
 With --script only the script of that path is run, and one that skipped everything exits 77: so ctest runs them.
-Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, that are not set.
+Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, as those that ctest starts do.
 """
 import concurrent.futures
 import itertools
@@ -95,12 +95,17 @@ def read_test_cases(path):
     return finished, running
 
 
+def path_in_sources(path):
+    """The path of a source that a suite names: the compiler was given it relative to the build folder."""
+    return re.sub(r"^(\.\./)+", "", path or "")
+
+
 def describe_failure(element, indent="  "):
     """The failed expressions below an element of a Catch2 report, as lines of text."""
     lines, notes = [], []
     for child in element:
         text = (child.text or "").strip()
-        where = f"{child.get('filename')}:{child.get('line')}"
+        where = f"{path_in_sources(child.get('filename'))}:{child.get('line')}"
         if child.tag == "Section":
             inner = describe_failure(child, indent + "  ")
             if inner:
@@ -255,9 +260,7 @@ def main():
     limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
     folder = build / "tests" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, value in read_environment(build).items():
-        os.environ.setdefault(name, value)
-    os.environ["XDG_STATE_HOME"] = str(folder / "state")  # the user's own is left alone
+    os.environ.update(read_environment(build))
     if names[:1] == ["--script"]:
         if len(names) != 2:
             sys.exit("--script: expected the path of one script")

@@ -19,8 +19,8 @@
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/call/call.hpp"
-#include "runtime/service/call/call_each.hpp"
 #include "runtime/service/call/routed_call.hpp"
+#include "runtime/service/call_each.hpp"
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/role/role_constructor.hpp"
 #include "runtime/service/session.hpp"

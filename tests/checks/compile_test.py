@@ -34,9 +34,19 @@ class Compile(unittest.TestCase):
         return root
 
     def compile(self, root, *arguments):
-        launcher = [ROOT / "cmake/compile.sh", root, "../..", shutil.which("ccache"), COMPILER]
+        launcher = [ROOT / "cmake/compile.sh", root, shutil.which("ccache"), COMPILER]
         return subprocess.run([*launcher, f"-I{root}", *arguments], cwd=root / "build/release", env=self.environment,
                               text=True, capture_output=True, check=False)
+
+    def given(self, root, folder, *arguments):
+        """What a compiler is given that is called in that folder."""
+        compiler = self.folder / "echo"
+        compiler.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        compiler.chmod(0o755)
+        result = subprocess.run([ROOT / "cmake/compile.sh", root, compiler, "compiler", *arguments], cwd=folder, text=True,
+                                capture_output=True, check=True)
+        self.assertEqual(result.stdout.splitlines()[0], "compiler")
+        return result.stdout.splitlines()[1:]
 
     def compile_header(self, root):
         return self.compile(root, "-Xclang", "-fno-pch-timestamp", "-Xclang", "-emit-pch", "-x", "c++-header", "-MD",
@@ -73,6 +83,29 @@ class Compile(unittest.TestCase):
         (root / "lib/number.hpp").write_text("#pragma once\ninline int number() { return 2; }\n")
         self.assertEqual(self.build(root), 2)
 
+    def test_paths_are_relative_to_the_folder_that_the_compiler_runs_in(self):
+        root = self.clone("first")
+        (root / "build/release/lib").mkdir()
+        self.assertEqual(self.given(root, root / "build/release", f"-I{root}", "-isystem", f"{root}/lib", "-c",
+                                    f"{root}/main.cpp"),
+                         ["-I../..", "-isystem", "../../lib", "-c", "../../main.cpp"])
+        self.assertEqual(self.given(root, root / "build/release/lib", f"{root}/main.cpp"), ["../../../main.cpp"])
+
+    def test_a_build_folder_may_be_a_link(self):
+        root, far = self.clone("first"), self.folder / "a/b/c/far"
+        far.mkdir(parents=True)
+        (root / "linked").symlink_to(far)
+        [path] = self.given(root, root / "linked", f"{root}/main.cpp")
+        self.assertEqual((far / path).resolve(), root / "main.cpp")
+
+    def test_only_paths_of_the_clone_are_made_relative(self):
+        root = self.clone("first")
+        others = ["-D", f"FOLDER={root}/lib", f"-DFOLDER={root}", f"-I/opt{root}/lib", f"-I{root}s/lib", f"/opt{root}"]
+        self.assertEqual(self.given(root, root, *others), others)
+
+    def test_a_folder_may_have_quotes_and_spaces(self):
+        self.assertEqual(self.build(self.clone("o'neil \"s\" clone")), 1)
+
     def test_an_error_of_the_compiler_is_told(self):
         root = self.clone("first")
         (root / "lib/number.hpp").write_text("neither C nor C++")
@@ -87,7 +120,7 @@ class Compile(unittest.TestCase):
         compiler.write_text(f'#!/bin/sh\n{COMPILER} "$@" && rm {gone}\n')
         compiler.chmod(0o755)
         result = subprocess.run(
-            [ROOT / "cmake/compile.sh", root, "../..", shutil.which("ccache"), compiler, f"-I{root}", "-x", "c++-header",
+            [ROOT / "cmake/compile.sh", root, shutil.which("ccache"), compiler, f"-I{root}", "-x", "c++-header",
              "-MD", "-MF", "all.pch.d", "-o", "all.pch", "-c", root / "all.hpp"],
             cwd=root / "build/release", env=self.environment, text=True, capture_output=True, check=False)
         self.assertNotEqual(result.returncode, 0)

@@ -90,6 +90,12 @@ class Renewal(unittest.TestCase):
         self.commit()
         self.assertEqual(self.ask("state"), "due")
 
+    def test_a_note_says_nothing_where_there_is_no_repository(self):
+        self.ask("remember")
+        (self.root / ".git").rename(self.root / "none")
+        self.write({"runtime/a.cpp": "int b;\n"})
+        self.assertEqual(self.ask("state"), "due")
+
     def test_where_there_is_no_repository_they_are_due(self):
         subprocess.run(["rm", "-rf", self.root / ".git"], check=True)
         self.assertEqual(self.ask("state"), "due")

@@ -101,7 +101,7 @@ build_preset() {
 configure_and_build() {
   local preset=$1 folder=$2
   shift 2
-  [[ -f $folder/build.ninja ]] || cmake --preset "$preset"
+  [[ $folder/build.ninja -nt CMakePresets.json ]] || cmake --preset "$preset"
   build_folder "$folder" "$@"
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/service/call/call_each.hpp"
+#include "runtime/service/call_each.hpp"
 
 #include <vector>
 

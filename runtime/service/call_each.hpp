@@ -20,7 +20,7 @@ using call_listener =
 
 /// Waits until a replica serves, and then for the ends of copies of `call` at all replicas that
 /// serve. `told` hears of each end, but not of a replica that was removed before it was asked.
-/// Throws call_error if no replica could be asked. The call's arguments can be copied.
+/// Throws call_error if no replica could be asked. The call's arguments must be copyable.
 task<> call_each(std::shared_ptr<service_state> service, call_options options, ref<call_base> call,
                  call_listener told);
 
