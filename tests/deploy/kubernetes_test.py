@@ -19,11 +19,18 @@ NODE_POOLS = {"trainer": "StatefulSet", "replay": "StatefulSet", "policy": "Depl
 
 
 def for_old_kubectl(folder):
-    """A copy for kubectl before 1.21, whose kustomize calls folders among the resources bases."""
+    """A copy for kubectl before 1.21, whose kustomize calls folders among the resources bases, and takes patches from
+    files, with the whole kind of their target."""
     for path in folder.rglob("kustomization.yaml"):
         read = yaml.safe_load(path.read_text())
         read["bases"] = [name for name in read["resources"] if not name.endswith(".yaml")]
         read["resources"] = [name for name in read["resources"] if name.endswith(".yaml")]
+        read["patchesJson6902"] = []
+        for number, patch in enumerate(read.pop("patches", [])):
+            file = path.parent / f"patch_{number}.yaml"
+            file.write_text(patch["patch"])
+            target = {"group": "apps", "version": "v1", **patch["target"]}
+            read["patchesJson6902"].append({"target": target, "path": file.name})
         path.write_text(yaml.safe_dump(read))
 
 
@@ -31,7 +38,7 @@ def for_old_kubectl(folder):
 def render(overlay):
     """Every object of an overlay."""
     result = deployment.run("kubectl", "kustomize", KUBERNETES / "overlays" / overlay)
-    if result.returncode != 0 and "must be a file" in result.stdout:
+    if result.returncode != 0 and ("must be a file" in result.stdout or "patchesStrategicMerge" in result.stdout):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder) / "kubernetes"
             shutil.copytree(KUBERNETES, copy)
