@@ -21,11 +21,16 @@ inline std::vector<pid_t> own_children() {
   return found;
 }
 
-/// Returns a file of /proc/PID.
-inline std::string file_of(pid_t process, const std::string& name) {
+/// Returns a file of the folder of a process in /proc, as far as it can be read: a process that
+/// ends meanwhile is no error.
+inline std::string file_of(const std::filesystem::path& process, const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream("/proc/" + std::to_string(process) + '/' + name).rdbuf();
+  text << std::ifstream(process / name).rdbuf();
   return text.str();
+}
+
+inline std::string file_of(pid_t process, const std::string& name) {
+  return file_of("/proc/" + std::to_string(process), name);
 }
 
 }  // namespace troupe::testing

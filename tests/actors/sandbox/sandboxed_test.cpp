@@ -3,13 +3,13 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "actors/sandbox/check_sandbox.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/child_processes.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -267,11 +267,8 @@ TEST_CASE("sandbox: one replica runs many programs at once, each with its own in
 int processes_with(const std::string& mark) {
   int count = 0;
   std::error_code ignored;
-  for (const auto& each : std::filesystem::directory_iterator("/proc", ignored)) {
-    std::ifstream file(each.path() / "cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
-    count += line.find(mark) != std::string::npos;
-  }
+  for (const auto& each : std::filesystem::directory_iterator("/proc", ignored))
+    count += testing::file_of(each.path(), "cmdline").find(mark) != std::string::npos;
   return count;
 }
 
