@@ -17,7 +17,7 @@ task<> until_told_to_end() {
 int node(const node_arguments& arguments) {
   system sys({.threads = arguments.threads, .isolate = arguments.isolate});
   const auto server = serve_metrics(sys, arguments.metrics);
-  const signal_watch signals([&] { sys.cancel(); });
+  const signal_watch signals([&] { sys.cancel(); }, sys.options().stop_limit);
   const detail::node joined(sys, {.address = arguments.join,
                                   .certs = arguments.certs,
                                   .join_secret = arguments.join_secret,

@@ -35,7 +35,10 @@ actor_context::actor_context(const actor_options& options)
   // CAF has made its logger this thread's, and the system's end would wait until the thread gives
   // it back. Another thread may end the system.
   caf::logger::set_current_actor_system(nullptr);
-  if (!options.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
+  if (options.deterministic) return;
+  spares_ = std::make_unique<spare_threads>(*actors_);
+  pool_watch_ = std::make_shared<pool_watch>(
+      *clock_, static_cast<thread_pool&>(actors_->scheduler()), *spares_);
 }
 
 actor_context::~actor_context() = default;
@@ -59,17 +62,27 @@ std::uint64_t actor_context::key_of(std::string_view name) {
   return next_of(key);
 }
 
-void actor_context::thread_hangs(simulated_pool* in) {
-  if (spares_) spares_->add();
+void actor_context::watch_pool(std::function<void()> looked) {
+  if (pool_watch_) pool_watch_->begin(std::move(looked));
+}
+
+void actor_context::unwatch_pool() {
+  if (pool_watch_) pool_watch_->end();
+}
+
+std::shared_ptr<const pool_findings> actor_context::findings_of_pool() const noexcept {
+  return pool_watch_ ? pool_watch_->findings() : nullptr;
+}
+
+void actor_context::thread_hangs(simulated_pool* in) noexcept {
+  if (spares_) spares_->hangs();
   if (in) ++in->spare;
 }
 
-void actor_context::reserve_thread() {
-  if (spares_) spares_->reserve();
-}
+std::size_t actor_context::hanging_threads() const { return spares_ ? spares_->hanging() : 0; }
 
 void actor_context::thread_came_back(simulated_pool* in) {
-  if (spares_) spares_->remove();
+  if (spares_) spares_->came_back();
   if (in) --in->spare;
 }
 
@@ -111,6 +124,7 @@ bool actor_context::stop_clock(std::chrono::steady_clock::time_point limit) {
 }
 
 void actor_context::end_threads() {
+  pool_watch_.reset();
   spares_.reset();
   virtual_threads_.reset();
   if (deterministic()) order_.remove_all(deterministic_scheduler(*actors_).jobs);

@@ -15,6 +15,7 @@
 
 #include "runtime/actor/clock.hpp"
 #include "runtime/actor/own_threads.hpp"
+#include "runtime/actor/pool_watch.hpp"
 #include "runtime/actor/simulated_threads.hpp"
 #include "runtime/actor/spare_threads.hpp"
 #include "runtime/actor/turn_order.hpp"
@@ -58,12 +59,15 @@ class actor_context {
 
   /// A thread of the pool is stuck in a role's code: another thread takes its place until it is
   /// back. In a deterministic system `in` is the pool that it belongs to, and may be null.
-  void thread_hangs(simulated_pool* in);
+  void thread_hangs(simulated_pool* in) noexcept;
   /// Removes the added thread, because the stuck thread is back.
   void thread_came_back(simulated_pool* in);
-  /// Starts the thread for hosts with reserved turns, if there is none. A deterministic system has
-  /// no such thread.
-  void reserve_thread();
+  /// The threads of the pool that are stuck in replicas which were given up.
+  std::size_t hanging_threads() const;
+  /// The number of threads that the pool began with.
+  std::size_t pool_threads() const { return actors_->scheduler().num_workers(); }
+  /// What is known of the pool's threads; null in a deterministic system.
+  std::shared_ptr<const pool_findings> findings_of_pool() const noexcept;
 
   /// Counts the threads that actors have of their own.
   const std::shared_ptr<class own_threads>& own_threads() noexcept { return own_threads_; }
@@ -79,6 +83,11 @@ class actor_context {
  protected:
   ~actor_context();
 
+  // These have no effect in a deterministic system.
+  /// Begins to watch the pool. `looked` is called on the clock's thread, until `unwatch_pool`
+  /// returns.
+  void watch_pool(std::function<void()> looked);
+  void unwatch_pool();
   /// In a deterministic system: turns take time from here on.
   void simulate_threads();
   /// In a deterministic system: runs the next turn, or advances the time to the next alarm. False
@@ -98,8 +107,10 @@ class actor_context {
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;
   std::unique_ptr<simulated_threads> virtual_threads_;
-  std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
-  turn_order order_;                       ///< Used in a deterministic system only.
+  // These two are null in a deterministic system.
+  std::unique_ptr<spare_threads> spares_;
+  std::shared_ptr<pool_watch> pool_watch_;
+  turn_order order_;  ///< Used in a deterministic system only.
   const std::shared_ptr<class own_threads> own_threads_ = std::make_shared<class own_threads>();
   std::stop_source end_request_;
   mutable std::mutex mutex_;

@@ -4,6 +4,20 @@
 
 namespace troupe::detail {
 
+namespace {
+
+/// Returns false if there is no memory for the message, so that the alarm has to ring again.
+bool ring(inbox& who) {
+  try {
+    who.ring();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 real_clock::real_clock() : thread_([this] { ring_when_due(); }) {}
 
 real_clock::~real_clock() { stop(); }
@@ -48,10 +62,13 @@ void real_clock::ring_when_due() {
       changed_.wait_until(lock, next);
       continue;
     }
-    const auto who = std::move(alarms_.extract(alarms_.begin()).mapped());
+    auto alarm = alarms_.extract(alarms_.begin());
     lock.unlock();
-    who->ring();
+    const bool rang = ring(*alarm.mapped());
     lock.lock();
+    if (rang || stopping_) continue;
+    alarm.key().first = later(now(), std::chrono::milliseconds(10));
+    alarms_.insert(std::move(alarm));
   }
 }
 

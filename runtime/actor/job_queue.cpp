@@ -47,6 +47,11 @@ caf::resumable* job_queue::take() {
   return take_unless([] { return false; });
 }
 
+job_queue::sight job_queue::look() const {
+  std::lock_guard lock(mutex_);
+  return {size(), urgent_.size(), urgent_.taken()};
+}
+
 caf::resumable* job_queue::try_take() {
   std::lock_guard lock(mutex_);
   return empty() ? nullptr : pop();

@@ -45,6 +45,14 @@ class job_queue {
   template <class Ends>
   caf::resumable* take_urgent_unless(Ends ends);
 
+  /// What lies in the queue at one moment.
+  struct sight {
+    std::size_t waiting;         ///< Jobs, urgent ones included.
+    std::size_t urgent_waiting;  ///< Urgent jobs.
+    std::uint64_t urgent_taken;  ///< Urgent jobs that were taken until now.
+  };
+  sight look() const;
+
   /// Takes the first job, or returns null if there is none. It doesn't wait.
   caf::resumable* try_take();
 
@@ -52,6 +60,12 @@ class job_queue {
   /// call its `ends` again.
   template <class Change>
   void change(Change change);
+  /// Calls `read` under the lock.
+  template <class Read>
+  void read(Read read) const {
+    std::lock_guard lock(mutex_);
+    read();
+  }
 
  private:
   /// The time for which a job waits before the watching thread takes it. It is `short_watch` as
@@ -106,7 +120,7 @@ class job_queue {
     std::condition_variable job, watch, reserve;
   };
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   const std::shared_ptr<bells> bells_ = std::make_shared<bells>();
   ring jobs_, urgent_;
   std::size_t idle_ = 0;        ///< The number of waiting threads, without the reserve.

@@ -8,6 +8,7 @@
 
 #include "runtime/actor/job_queue.hpp"
 #include "runtime/actor/tsan_annotations.hpp"
+#include "runtime/actor/turn_count.hpp"
 
 namespace troupe::detail {
 
@@ -36,6 +37,7 @@ class queue_policy {
   };
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
+    alignas(64) turn_count turns;
   };
 
   template <class Coordinator>
@@ -62,9 +64,13 @@ class queue_policy {
   }
 
   template <class Worker>
-  void before_resume(Worker*, caf::resumable*) {}
+  void before_resume(Worker* worker, caf::resumable*) {
+    worker->data().turns.begin();
+  }
   template <class Worker>
-  void after_resume(Worker*, caf::resumable*) {}
+  void after_resume(Worker* worker, caf::resumable*) {
+    worker->data().turns.end();
+  }
   template <class Worker>
   void after_completion(Worker*, caf::resumable*) {}
   template <class Worker>

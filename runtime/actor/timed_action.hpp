@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::detail {
 
@@ -11,7 +13,15 @@ namespace troupe::detail {
 class timed_action final : public inbox {
  public:
   explicit timed_action(std::function<void()> action) : action_(std::move(action)) {}
-  void ring() override { action_(); }
+  /// An error of the action is logged, so that the clock goes on.
+  void ring() override {
+    try {
+      action_();
+    } catch (...) {
+      log::error("an action at a given time threw an exception",
+                 {{"error", describe(std::current_exception())}});
+    }
+  }
   void request(ref<call_base>, priority) override {}
   void reply(ref<call_base>) override {}
   void post(std::function<void()>) override {}

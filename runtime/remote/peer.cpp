@@ -24,7 +24,6 @@ ref<inbox> start_peer(remote_context& system, std::shared_ptr<connection> to, pe
   // with constructors that load models, must not keep it from that.
   const bool reserved = mine != link_side::host;
   const auto by = reserved ? host::turns::reserved : host::turns::pooled;
-  if (reserved && !system.deterministic()) system.reserve_thread();
   const auto actor =
       actors.spawn<peer>(std::ref(system), by, std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);

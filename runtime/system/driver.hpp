@@ -17,8 +17,9 @@ inline call_error cancelled() {
   return call_error(error_kind::cancelled, "the program was told to end");
 }
 
-/// The actor that runs a program's main coroutine.
-class driver final : public host {
+/// The actor that runs a program's main coroutine. Its turns are reserved, so that deadlines and
+/// cancellations work while roles hold every thread of the pool.
+class driver final : public reserved_host {
  public:
   struct outcome {
     bool finished = false;
@@ -27,7 +28,7 @@ class driver final : public host {
 
   driver(caf::actor_config& config, system_core& system, child_task main,
          std::shared_ptr<outcome> result)
-      : host(config, system, "main"),
+      : reserved_host(config, system, "main", turns::reserved),
         system_(system),
         main_(std::move(main)),
         result_(std::move(result)) {

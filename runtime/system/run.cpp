@@ -33,12 +33,13 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const m
   if (at.port == 0) return nullptr;
   const auto services = std::make_shared<readiness>(metrics);
   auto server = std::make_unique<metrics_server>(
-      metrics, metrics_server_options{.address = at.address,
-                                      .port = static_cast<std::uint16_t>(at.port),
-                                      .next_free = !at.port_asked,
-                                      .is_ready = [services] {
-                                        return services->at(std::chrono::steady_clock::now());
-                                      }});
+      metrics,
+      metrics_server_options{
+          .address = at.address,
+          .port = static_cast<std::uint16_t>(at.port),
+          .next_free = !at.port_asked,
+          .is_live = [&metrics] { return is_live(metrics); },
+          .is_ready = [services] { return services->at(std::chrono::steady_clock::now()); }});
   if (server->port() != at.port) {
     log::info("the metrics port is busy, so another port is used",
               {{"busy", at.port}, {"port", server->port()}});
@@ -56,7 +57,8 @@ void check_listener(const std::string& listen, const std::string& certs) {
 // The signals are handled rather than blocked, because some libraries start threads before main. A
 // thread of OpenBLAS would take a blocked signal and end the process.
 struct signal_watch::state {
-  explicit state(std::function<void()> on_first) : on_first(std::move(on_first)) {
+  state(std::function<void()> on_first, duration limit)
+      : on_first(std::move(on_first)), limit(limit) {
     sem_init(&came, 0, 0);
   }
   ~state() { sem_destroy(&came); }
@@ -77,16 +79,34 @@ struct signal_watch::state {
   }
 
   void watch() {
+    wait();
+    if (stopping.load()) return;
+    on_first();
+    if (limit == no_limit || wait_for(limit)) return;
+    log::error("the program did not end in time after a signal; leaving without it",
+               {{"limit", detail::to_text(limit)}});
+    std::fflush(nullptr);
+    _exit(70);  // EX_SOFTWARE
+  }
+
+  void wait() {
+    while (sem_wait(&came) != 0) {  // EINTR
+    }
+  }
+  bool wait_for(duration time) {
+    const auto until = detail::later(std::chrono::steady_clock::now(), time).time_since_epoch();
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(until);
+    const timespec at{whole.count(), (until - whole).count()};
     for (;;) {
-      if (sem_wait(&came) != 0) continue;  // EINTR
-      if (stopping.load()) return;
-      on_first();
+      if (sem_clockwait(&came, CLOCK_MONOTONIC, &at) == 0) return true;
+      if (errno == ETIMEDOUT) return false;
     }
   }
 
   static inline std::atomic<state*> watching{nullptr};
 
-  std::function<void()> on_first;
+  const std::function<void()> on_first;
+  const duration limit;
   signal_count count;
   std::atomic<bool> stopping{false};
   sem_t came;
@@ -95,8 +115,8 @@ struct signal_watch::state {
   std::thread thread;
 };
 
-signal_watch::signal_watch(std::function<void()> on_first)
-    : state_(std::make_unique<state>(std::move(on_first))) {
+signal_watch::signal_watch(std::function<void()> on_first, duration limit)
+    : state_(std::make_unique<state>(std::move(on_first), limit)) {
   state* none = nullptr;
   if (!state::watching.compare_exchange_strong(none, state_.get())) {
     throw std::logic_error("signal_watch: expected one at a time");
@@ -146,11 +166,13 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
   system* running = nullptr;
   bool told_to_end = false;
   std::mutex mutex;
-  signal_watch signals([&] {
-    std::lock_guard lock(mutex);
-    told_to_end = true;
-    if (running) running->cancel();
-  });
+  signal_watch signals(
+      [&] {
+        std::lock_guard lock(mutex);
+        told_to_end = true;
+        if (running) running->cancel();
+      },
+      arguments.system.stop_limit);
   try {
     const trace_file traced(arguments.trace);
     auto options = arguments.system;

@@ -37,11 +37,12 @@ void check_listener(const std::string& listen, const std::string& certs);
 
 /// Calls `on_first` on a thread of its own at the first SIGINT or SIGTERM, as long as the object
 /// lives. A second signal ends the process at once with exit code 130, unless it follows so soon
-/// that it is the first one's echo (see signal_count). Throws std::logic_error if there is another
-/// signal_watch.
+/// that it is the first one's echo (see signal_count). If the object still lives at `limit` after
+/// the first signal, the process ends with exit code 70, whatever its other threads do. Throws
+/// std::logic_error if there is another signal_watch.
 class signal_watch {
  public:
-  explicit signal_watch(std::function<void()> on_first);
+  explicit signal_watch(std::function<void()> on_first, duration limit = no_limit);
   ~signal_watch();
   signal_watch(const signal_watch&) = delete;
 

@@ -70,13 +70,8 @@ task<std::shared_ptr<detail::service_state>> system::open(
   const auto tell = [started](std::exception_ptr error) {
     detail::signal::set(started, std::move(error));
   };
-  // A supervisor that must see hung threads of the pool needs a thread outside the pool.
-  const bool own_thread = state->options.max_call_time != no_limit && !core_->deterministic();
-  auto& actors = core_->actors();
-  const auto actor = own_thread ? actors.spawn<detail::supervisor, caf::detached>(
-                                      std::ref(*core_), state, std::move(factory), tell)
-                                : actors.spawn<detail::supervisor>(std::ref(*core_), state,
-                                                                   std::move(factory), tell);
+  const auto actor =
+      core_->actors().spawn<detail::supervisor>(std::ref(*core_), state, std::move(factory), tell);
   core_->set_supervisor(*state,
                         detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor)));
   detail::closer unless_started(*core_, *state);

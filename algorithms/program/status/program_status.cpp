@@ -145,6 +145,7 @@ service_status status_of(const comparison& seen, const place& at) {
   s.ready = value("troupe_replicas_ready");
   s.desired = value("troupe_replicas_desired");
   s.draining = value("troupe_replicas_draining");
+  s.in_long_turn = value("troupe_replicas_in_long_turn");
   s.state = state_of(s);
   s.in_flight = value("troupe_requests_in_flight");
   s.waiting = value("troupe_callers_waiting");

@@ -25,6 +25,7 @@ json to_json(const service_status& s) {
           {"ready", s.ready},
           {"desired", s.desired},
           {"draining", s.draining},
+          {"in_long_turn", s.in_long_turn},
           {"in_flight", s.in_flight},
           {"waiting", s.waiting},
           {"calls_per_s", or_null(s.calls_per_s)},
@@ -138,6 +139,7 @@ std::string to_text(const program_status& status) {
   for (const auto& s : status.services) {
     auto ready = count(s.ready) + '/' + count(s.desired);
     if (s.draining > 0) ready += " +" + count(s.draining) + " draining";
+    if (s.in_long_turn > 0) ready += ", " + count(s.in_long_turn) + " in a long turn";
     rows.push_back({s.service, s.state, std::move(ready), count(s.in_flight), count(s.waiting),
                     or_dash(s.calls_per_s, count), or_dash(s.p50_s, seconds),
                     or_dash(s.p99_s, seconds), count(s.failed), count(s.restarts)});

@@ -125,6 +125,7 @@ void host::turn_with(F handle) {
   current_unit = context();
   turn_fresh_ = std::exchange(turn_timed_, false);
   if (busy_since_) busy_since_->store(ticks_of(now()), std::memory_order_relaxed);
+  if (turns_seen_) turns_seen_->begin();
   try {
     turn mine(*this);
     slice = 0;
@@ -138,6 +139,7 @@ void host::turn_with(F handle) {
   }
   rearm();
   if (busy_since_) busy_since_->store(0, std::memory_order_relaxed);
+  if (turns_seen_) turns_seen_->end();
   current_unit = nullptr;
   tsan_release(this);
 }

@@ -15,6 +15,7 @@
 #include "runtime/actor/own_threads.hpp"
 #include "runtime/actor/strand_actor.hpp"
 #include "runtime/actor/tsan_annotations.hpp"
+#include "runtime/actor/turn_count.hpp"
 #include "runtime/coroutine/list.hpp"
 #include "runtime/coroutine/task_group.hpp"
 #include "runtime/service/call/call.hpp"
@@ -98,6 +99,7 @@ class host : public strand_actor, protected child_task::listener {
   virtual void on_down(const inbox& who, const std::string& reason);
 
   std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
+  turn_count* turns_seen_ = nullptr;                  ///< Counts the turns; null if nobody looks.
 
  private:
   /// A coroutine that belongs to this actor, on the heap. It leaves its list when it is destroyed.

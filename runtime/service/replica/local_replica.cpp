@@ -23,6 +23,7 @@ local_replica::local_replica(caf::actor_config& config, replica_context& system,
   const bool watched =
       service_->options.max_call_time != no_limit || service_->asked_from_elsewhere;
   if (watched) busy_since_ = &slot_->busy_since;
+  turns_seen_ = &slot_->turns;
   made();
 }
 

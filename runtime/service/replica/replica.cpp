@@ -129,6 +129,7 @@ void replica::crash(const std::string& reason) {
 
 void replica::ended() {
   busy_since_ = nullptr;
+  turns_seen_ = nullptr;
   if (slot_) slot_->end();
   if (slot_ && slot_->abandoned() && service_->options.placement == placement::shared) {
     system_.thread_came_back(pool().get());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/actor/turn_count.hpp"
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/state/tally.hpp"
 
@@ -29,10 +30,13 @@ struct replica_slot {
   std::atomic<std::int64_t> sessions{0};
   /// The version of its role; any_version if the role has none.
   std::atomic<std::int64_t> version{any_version};
+  bool published = false;  ///< True once it has served. Guarded by the lock of its service.
   bool has_exclusive_session = false;  ///< Guarded by the lock of the session line.
   /// The clock's ticks since which it has been busy with one message; 0 if it isn't, or if nobody
   /// watches it.
   std::atomic<duration::rep> busy_since{0};
+  turn_count turns;         ///< The turns of its actor, where its role lives here.
+  turn_sighting last_turn;  ///< Of `turns`; for the thread that watches the pool.
   static constexpr duration::rep has_no_place = -1;
   /// The clock's ticks when its start began; has_no_place before.
   std::atomic<duration::rep> starting_since{has_no_place};

@@ -45,6 +45,8 @@ void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
     if (closed_) return;
     auto next = std::make_shared<replica_table>();
     next->reserve(table_->size() + slots.size());
+    for (const auto& slot : slots) slot->published = true;
+    forget_started();
     auto old = table_->begin();
     for (auto& slot : slots) {
       while (old != table_->end() && by_index(*old, slot)) next->push_back(*old++);
@@ -61,6 +63,16 @@ void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
 
 void service_state::withdraw(const std::vector<std::shared_ptr<replica_slot>>& slots) {
   take_out(slots, true);
+}
+
+/// Requires mutex_.
+void service_state::forget_started() {
+  std::erase_if(starting_, [](const auto& slot) { return slot->ended() || slot->published; });
+}
+
+void service_state::starts(std::shared_ptr<replica_slot> slot) {
+  std::lock_guard lock(mutex_);
+  if (!closed_) starting_.push_back(std::move(slot));
 }
 
 void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out({slot}, false); }
@@ -142,6 +154,7 @@ void service_state::close(const std::string& reason) {
     for (const auto& slot : *table_) ended_->add_counts_of(*slot);
     for (const auto& slot : draining_) ended_->add_counts_of(*slot);
     draining_.clear();
+    starting_.clear();
     table_ = std::make_shared<replica_table>();
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -303,6 +316,15 @@ std::vector<std::shared_ptr<const replica_slot>> service_state::counts() const {
   std::vector<std::shared_ptr<const replica_slot>> all(table_->begin(), table_->end());
   all.insert(all.end(), draining_.begin(), draining_.end());
   all.push_back(ended_);
+  return all;
+}
+
+std::vector<std::shared_ptr<replica_slot>> service_state::live() {
+  std::lock_guard lock(mutex_);
+  forget_started();
+  std::vector<std::shared_ptr<replica_slot>> all(table_->begin(), table_->end());
+  all.insert(all.end(), draining_.begin(), draining_.end());
+  all.insert(all.end(), starting_.begin(), starting_.end());
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <prometheus/metric_family.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -25,6 +26,13 @@ std::map<labels, double> read_gauge(const std::vector<prometheus::MetricFamily>&
 }
 
 }  // namespace
+
+bool is_live(const metrics_registry& metrics) {
+  const auto stalled = read_gauge(metrics.families(), "troupe_driver_stalled_seconds");
+  const double limit = std::chrono::duration<double>(stall_limit).count();
+  return std::none_of(stalled.begin(), stalled.end(),
+                      [&](const auto& system) { return system.second > limit; });
+}
 
 bool readiness::at(time_point now) {
   const auto seen = metrics_.families();

@@ -25,4 +25,10 @@ class readiness {
   std::optional<time_point> last_up_;  ///< None until all services were up for the first time.
 };
 
+/// Decides what /livez answers: false if what drives the program (the main coroutine, deadlines,
+/// supervisors) has waited for a thread for `stall_limit`. Long turns of roles don't make it false,
+/// because other threads take their place. It reads the metrics, and any thread may call it.
+bool is_live(const metrics_registry& metrics);
+inline constexpr std::chrono::seconds stall_limit{30};
+
 }  // namespace troupe

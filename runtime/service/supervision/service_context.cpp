@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "runtime/base/log.hpp"
+#include "runtime/coroutine/sleep.hpp"
 #include "runtime/service/supervision/cycle_watch.hpp"
 #include "runtime/service/supervision/option_checks.hpp"
+#include "runtime/service/supervision/pool_collector.hpp"
 #include "runtime/service/supervision/service_collector.hpp"
 #include "runtime/service/supervision/supervisor.hpp"
 
@@ -14,9 +17,46 @@ service_context::service_context(const actor_options& actors, const fault_plan& 
     : replica_context(actors, faults),
       metrics_(metrics ? std::move(metrics) : std::make_shared<metrics_registry>()),
       cycles_(
-          std::make_shared<cycle_watch>(clock(), cycle_check, [this] { return all_services(); })) {}
+          std::make_shared<cycle_watch>(clock(), cycle_check, [this] { return all_services(); })),
+      pool_collector_(deterministic() ? nullptr
+                                      : std::make_shared<pool_collector>(findings_of_pool())),
+      pool_held_(deterministic() ? metric_counter()
+                                 : metrics_->counter(
+                                       "troupe_pool_held_total",
+                                       "Times that every thread of the pool was in a long turn.")) {
+  if (pool_collector_) metrics_->watch(pool_collector_);
+  watch_pool([this] { look_at_turns(); });
+}
 
-service_context::~service_context() = default;
+service_context::~service_context() { unwatch_pool(); }
+
+/// Called on the clock's thread, from time to time. If long turns hold every thread of the pool, it
+/// logs the services whose replicas do so.
+void service_context::look_at_turns() {
+  const auto now = clock().now();
+  std::string names;
+  for (const auto& service : all_services()) {
+    if (service->options.placement != placement::shared) continue;
+    std::size_t held = 0;
+    for (const auto& slot : service->live()) {
+      held += slot->last_turn.look(slot->turns, now) >= pool_watch::long_turn;
+    }
+    service->in_long_turns = held;
+    if (held == 0) continue;
+    names += (names.empty() ? "" : ", ") + service->options.name + " (" + std::to_string(held) +
+             (held == 1 ? " replica)" : " replicas)");
+  }
+  const auto in_long_turns = findings_of_pool()->in_long_turns.load();
+  const bool held = in_long_turns >= pool_threads();
+  if (held == is_held_) return;
+  is_held_ = held;
+  if (!held) return log::info("threads of the pool have come back from long turns");
+  pool_held_.increment();
+  log::warn("every thread of the pool has been in one turn for long, so others take their place",
+            {{"longer_than", to_text(pool_watch::long_turn)},
+             {"threads", in_long_turns},
+             {"services", names.empty() ? "none" : names}});
+}
 
 void service_context::stop_looking_for_cycles() { cycles_->close(); }
 

@@ -16,6 +16,7 @@
 namespace troupe::detail {
 
 class cycle_watch;
+class pool_collector;
 class service_collector;
 
 class service_context : public replica_context {
@@ -71,6 +72,7 @@ class service_context : public replica_context {
     bool findable = false;
   };
 
+  void look_at_turns();
   std::unique_ptr<service_state> make_service(serve_options options);
   std::vector<std::shared_ptr<service_state>> all_services() const;
 
@@ -82,6 +84,9 @@ class service_context : public replica_context {
   const std::shared_ptr<service_places> places_ = std::make_shared<service_places>();
   std::set<std::string> hung_;  ///< Some of the stopped services that have abandoned replicas.
   std::atomic<bool> stopping_{false};
+  const std::shared_ptr<pool_collector> pool_collector_;  ///< Null in a deterministic system.
+  const metric_counter pool_held_;
+  bool is_held_ = false;  ///< True while each of the pool's own threads may be in a long turn.
 };
 
 }  // namespace troupe::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/scarcity.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/replica/replica.hpp"
 #include "runtime/service/supervision/autoscaler.hpp"
@@ -13,7 +14,7 @@ supervisor::supervisor(caf::actor_config& config, replica_context& system,
                        std::shared_ptr<service_state> service,
                        std::shared_ptr<const role_factory> factory,
                        std::function<void(std::exception_ptr)> started)
-    : host(config, system, "supervisor of " + service->options.name),
+    : reserved_host(config, system, "supervisor of " + service->options.name, turns::reserved),
       system_(system),
       service_(std::move(service)),
       factory_(std::move(factory)),
@@ -46,13 +47,29 @@ void supervisor::start_replica(const place_ptr& at) {
   const replica_info info{at->index, starts_[at->index]++};
   at->slot = std::make_shared<replica_slot>(at->index);
   at->began = now();
+  service_->starts(at->slot);
   const auto& where = service_->options.placement;
-  at->replica = where.elsewhere() ? system_.slot_provider_of(where).start_replica(
-                                        service_, factory_, info, at->slot, ready)
-                                  : system_.start_replica(service_, factory_, info, at->slot, ready,
-                                                          service_->options.faults, own_thread);
+  try {
+    if (own_thread) require_thread();
+    at->replica = where.elsewhere()
+                      ? system_.slot_provider_of(where).start_replica(service_, factory_, info,
+                                                                      at->slot, ready)
+                      : system_.start_replica(service_, factory_, info, at->slot, ready,
+                                              service_->options.faults, own_thread);
+  } catch (const std::exception& e) {
+    return could_not_start(at, e.what());
+  }
   watch(*at->replica);
   start_watch_->add(at->slot);
+}
+
+/// Called where the machine lacks what a replica needs, such as a thread. It counts as a death.
+void supervisor::could_not_start(const place_ptr& at, const std::string& why) {
+  service_->note_crash("it could not be started: " + why);
+  log::warn("a replica can't be started",
+            {{"service", service_->options.name}, {"replica", at->index}, {"reason", why}});
+  at->slot->end();
+  lost(at);
 }
 
 void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
@@ -229,6 +246,18 @@ void supervisor::report_started(std::exception_ptr error) {
 
 // ---- hung replicas
 
+/// Ends the service if too many threads hang in this process. Returns true if it does.
+bool supervisor::too_many_hang() {
+  const auto hanging = system_.hanging_threads();
+  if (service_->options.placement != placement::shared || hanging < spare_threads::threads_max) {
+    return false;
+  }
+  give_up(std::to_string(hanging) +
+          " threads of this process hang in replicas that were abandoned, and it may have no more; "
+          "a replica in a process of its own (placement::process) can be killed");
+  return true;
+}
+
 child_task supervisor::watch_for_hung() {
   const auto limit = service_->options.max_call_time;
   const auto period =
@@ -242,7 +271,10 @@ child_task supervisor::watch_for_hung() {
     std::vector<place_ptr> hung;
     std::copy_if(places_.begin(), places_.end(), std::back_inserter(hung), is_hung);
     std::copy_if(retiring_.begin(), retiring_.end(), std::back_inserter(hung), is_hung);
-    for (const auto& p : hung) abandon(p);
+    for (const auto& p : hung) {
+      abandon(p);
+      if (service_->closed()) co_return;
+    }
   }
 }
 
@@ -278,6 +310,7 @@ void supervisor::start_is_late(const place_ptr& at) {
              {{"service", options.name},
               {"replica", at->index},
               {"start_timeout", to_text(options.start_timeout)}});
+  if (too_many_hang()) return;
   if (at->newcomer) {
     at->replica = nullptr;
     return fail_growth(error_kind::replica_lost, why);
@@ -309,6 +342,7 @@ void supervisor::abandon(const place_ptr& at) {
              {{"service", service_->options.name},
               {"replica", at->index},
               {"max_call_time", to_text(service_->options.max_call_time)}});
+  if (too_many_hang()) return;
   if (!at->retired) return lost(at);
   service_->drained(at->slot);
   std::erase(retiring_, at);

@@ -31,7 +31,7 @@ class scaling {
   std::function<void(std::exception_ptr)> tell_;
 };
 
-class supervisor final : public host {
+class supervisor final : public reserved_host {
  public:
   /// `started` is called in the supervisor once every replica serves, with null, or with why it
   /// can't be.
@@ -84,6 +84,7 @@ class supervisor final : public host {
   void on_down(const inbox& who, const std::string& reason) override;
 
   void start_replica(const place_ptr& at);
+  void could_not_start(const place_ptr& at, const std::string& why);
   void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
   void look_at_ready();
   child_task publish_later();
@@ -107,6 +108,7 @@ class supervisor final : public host {
   bool all_serve() const { return serving_ == places_.size(); }
 
   child_task watch_for_hung();
+  bool too_many_hang();
   void starts_seen(const start_watch::late_slots& late);
   void start_is_late(const place_ptr& at);
   void fail_growth(error_kind kind, const std::string& why);

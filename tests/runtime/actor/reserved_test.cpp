@@ -46,7 +46,6 @@ TEST_CASE("reserved: an actor that hears of another's end doesn't wait behind th
   log_off();
   system sys({.threads = 1});
   auto& core = core_of(sys);
-  core.reserve_thread();
   const auto urgent = start<reserved>(core);
   const auto watched = start<ordinary>(core), first = start<ordinary>(core),
              second = start<ordinary>(core);

@@ -1,0 +1,227 @@
+// Endpoints that hold every thread of the pool, and threads that can't be had.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "runtime/actor/spare_threads.hpp"
+#include "runtime/base/scarcity.hpp"
+#include "runtime/service/supervision/readiness.hpp"
+#include "runtime/system/run.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/runtime/support.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+/// Where endpoints are held until the test lets them go, at the latest after a minute.
+struct gate {
+  std::atomic<bool> open{false};
+  void wait() {
+    for (int i = 0; i < 6000 && !open; ++i) std::this_thread::sleep_for(10ms);
+  }
+};
+
+/// Opens a gate at the end of a test, also of one that fails: a system waits for its threads.
+struct opened_at_end {
+  std::shared_ptr<gate> which = std::make_shared<gate>();
+  ~opened_at_end() { which->open = true; }
+};
+
+struct holder {
+  int hold(std::shared_ptr<gate> at) {
+    at->wait();
+    return 1;
+  }
+  int quick() { return 2; }
+};
+
+/// A caller in a replica of its own.
+struct asker {
+  task<std::string> ask(service<holder> at, std::shared_ptr<gate> held) {
+    const auto answer = co_await at.with({.deadline = 100ms}).try_route<&holder::hold>(held);
+    co_return answer.ok() ? "ok" : describe(answer.error());
+  }
+};
+
+duration since(time_point start) { return detail::strand::current().now() - start; }
+time_point time_now() { return detail::strand::current().now(); }
+
+/// Longer than the system needs to find out, and shorter than the gate.
+constexpr auto soon = 20s;
+
+/// Three of them hold two threads, and the spare thread that comes for the third.
+task<> all_threads_held(system& sys) {
+  opened_at_end at;
+  auto held = co_await sys.serve<holder>({.name = "held", .replicas = 3});
+  auto others = co_await sys.serve<holder>({.name = "others"});
+  auto start = time_now();
+  const auto ends = co_await held.with({.deadline = 100ms}).fanout_settled<&holder::hold>(at.which);
+  for (const auto& each : ends) CHECK(kind_of(each) == error_kind::deadline_exceeded);
+  CHECK(since(start) < soon);
+  start = time_now();
+  const int answer = co_await others.route<&holder::quick>();
+  CHECK(answer == 2);
+  CHECK(since(start) < soon);
+  auto askers = co_await sys.serve<asker>({.name = "asker"});
+  const auto said = co_await askers.route<&asker::ask>(held, at.which);
+  CHECK_THAT(said, holds("deadline_exceeded"));
+  CHECK(since(start) < soon);
+  CHECK(is_live(sys.metrics()));
+  CHECK(series(sys.metrics().text(), "troupe_replicas_abandoned_total{service=\"held\"}") == 0);
+}
+
+task<> named_in_log(system& sys, const captured_stream& log) {
+  opened_at_end at;
+  auto held = co_await sys.serve<holder>({.name = "held", .replicas = 3});
+  co_await held.with({.deadline = 100ms}).fanout_settled<&holder::hold>(at.which);
+  const auto start = time_now();
+  while (log.text().find("held (3 replicas)") == std::string::npos && since(start) < 30s) {
+    co_await sleep_for(50ms);
+  }
+  CHECK_THAT(log.text(), holds("every thread of the pool") && holds("held (3 replicas)"));
+  const auto text = sys.metrics().text();
+  CHECK(series(text, "troupe_pool_held_total") == 1);
+  CHECK(series(text, "troupe_replicas_in_long_turn{service=\"held\"}") == 3);
+  CHECK(series(text, "troupe_pool_threads") > 3);
+  at.which->open = true;
+  while (series(sys.metrics().text(), "troupe_pool_threads") != 2 && since(start) < 60s) {
+    co_await sleep_for(50ms);
+  }
+  CHECK(series(sys.metrics().text(), "troupe_pool_threads") == 2);
+  CHECK_THAT(log.text(), holds("have come back"));
+}
+
+// ---- threads that can't be had
+
+/// Takes all further threads away while it lives.
+struct no_thread_left {
+  no_thread_left() {
+    detail::set_scarcity([] { return true; });
+  }
+  ~no_thread_left() { detail::set_scarcity(nullptr); }
+};
+
+serve_options hanging(std::size_t replicas) {
+  return {.name = "held",
+          .replicas = replicas,
+          .max_restarts = 1000,
+          .backoff = 1ms,
+          .backoff_limit = 1ms,
+          .max_call_time = 50ms};
+}
+
+task<> hangs_without_a_thread(system& sys) {
+  opened_at_end at;
+  auto held = co_await sys.serve<holder>(hanging(2));
+  {
+    const no_thread_left scarce;
+    const auto lost = co_await held.try_route<&holder::hold>(at.which);
+    CHECK(kind_of(lost) == error_kind::replica_lost);
+  }
+  // The watch goes on, and the thread that could not be had comes later.
+  for (int i = 0; i < 3; ++i) {
+    const auto lost = co_await held.try_route<&holder::hold>(at.which);
+    CHECK(kind_of(lost) == error_kind::replica_lost);
+  }
+  const int answer = co_await held.route<&holder::quick>();
+  CHECK(answer == 2);
+}
+
+struct slow_to_start {
+  slow_to_start(const replica_info& info, std::shared_ptr<gate> at) {
+    if (info.index > 0) at->wait();
+  }
+  int ask() { return 1; }
+};
+
+task<> starts_without_a_thread(system& sys) {
+  opened_at_end at;
+  auto one = co_await sys.serve<slow_to_start>({.name = "slow", .start_timeout = 100ms}, at.which);
+  const no_thread_left scarce;
+  const auto error = co_await error_of(sys.scale(one, 2));
+  CHECK_THAT(error, holds("start_timeout"));
+  const int answer = co_await one.route<&slow_to_start::ask>();
+  CHECK(answer == 1);
+}
+
+task<> own_thread_cannot_be_had(system& sys) {
+  const no_thread_left scarce;
+  const auto serve = [](system& sys) -> task<> {
+    co_await sys.serve<holder>({.name = "own", .placement = placement::thread, .backoff = 1ms});
+  };
+  const auto error = co_await error_of(serve(sys));
+  CHECK_THAT(error, holds("service_down: own") && holds("it could not be started"));
+}
+
+task<> too_many_hang(system& sys) {
+  opened_at_end at;
+  auto held = co_await sys.serve<holder>(hanging(8));
+  std::size_t lost = 0;
+  std::string last;
+  for (int i = 0; i < 40 && last.empty(); ++i) {
+    for (const auto& each : co_await held.fanout_settled<&holder::hold>(at.which)) {
+      const auto kind = kind_of(each);
+      lost += kind == error_kind::replica_lost;
+      if (kind == error_kind::service_down) last = describe(each.error());
+    }
+    co_await sleep_for(10ms);  // The replicas are restarted.
+  }
+  CHECK(lost >= detail::spare_threads::threads_max - 8);
+  CHECK(lost <= detail::spare_threads::threads_max + 8);
+  CHECK_THAT(last, holds("threads of this process hang"));
+}
+
+void run_on_two(task<> (*main)(system&)) {
+  log_off();
+  system sys({.threads = 2});
+  sys.run(main(sys));
+}
+
+}  // namespace
+
+TEST_CASE("held pool: deadlines fire, and others are served") { run_on_two(all_threads_held); }
+
+TEST_CASE("held pool: the log and the metrics name the services, and threads come back") {
+  captured_stream log(stderr);
+  log::set_level("info");
+  system sys({.threads = 2});
+  sys.run(named_in_log(sys, log));
+}
+
+TEST_CASE("held pool: a hung replica is lost though no thread can be made") {
+  run_on_two(hangs_without_a_thread);
+}
+
+TEST_CASE("held pool: a late start is given up though no thread can be made") {
+  run_on_two(starts_without_a_thread);
+}
+
+TEST_CASE("held pool: a replica whose own thread can't be made counts as a death") {
+  run_on_two(own_thread_cannot_be_had);
+}
+
+TEST_CASE("held pool: a service goes down that holds too many threads") {
+  run_on_two(too_many_hang);
+}
+
+TEST_CASE("held pool: a program that doesn't end within the limit of a signal leaves") {
+  log_off();
+  const auto child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const signal_watch signals([] {}, 100ms);
+    raise(SIGTERM);
+    for (;;) pause();
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 70);
+}
+
+}  // namespace troupe
