@@ -10,15 +10,6 @@ namespace troupe::detail {
 
 namespace {
 
-class awaited_call final : public pending_call {
- public:
-  using pending_call::pending_call;
-  call_base& await_resume() {
-    check();
-    return call();
-  }
-};
-
 /// Sets `asked` unless the replica was removed before.
 task<> call_one(service_state& service, const call_options& options, ref<call_base> call,
                 std::shared_ptr<replica_slot> slot, std::size_t place, const call_listener& told,

@@ -4,6 +4,7 @@
 //
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
+//   co_await policies.publish<&policy::update>(weights);         // every replica, later ones too
 //   auto tried = co_await counters.try_route<&counter::add>(3);  // outcome<int>: no exception
 //   auto quick = counters.with({.deadline = 50ms, .wait = false});  // with other options
 //   auto fresh = policies.with({.min_version = 7});                 // version 7 or newer answers
@@ -22,6 +23,7 @@
 #include "runtime/service/call/routed_call.hpp"
 #include "runtime/service/call_each.hpp"
 #include "runtime/service/options/options.hpp"
+#include "runtime/service/publish.hpp"
 #include "runtime/service/role/role_constructor.hpp"
 #include "runtime/service/session.hpp"
 #include "runtime/service/state/service_state.hpp"
@@ -140,6 +142,27 @@ class service {
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
       const First& first, const Rest&... rest) const {
     return asked<F>(first, rest...);
+  }
+
+  /// Gives every replica a value that each of them must have, such as a policy's weights. The
+  /// service keeps the arguments of the last `publish` of each endpoint and calls the endpoint with
+  /// them at every replica that serves, and at every replica that is restarted or added later,
+  /// before it serves. A replica gets the values in the order of their publications; one that is
+  /// slow may miss all but the last. Returns when each replica that serves has the value. A replica
+  /// that dies meanwhile is no error, because its successor gets the value.
+  ///
+  /// Throws role_error if the endpoint throws in a replica that serves; the value is then kept no
+  /// longer. Throws call_error of kind deadline_exceeded if a replica has no value in time, though
+  /// it gets the value later, and of kind service_down. Throws std::logic_error in another process
+  /// than the one that serves the service.
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<> publish(const First& first, const Rest&... rest) const {
+    static_assert(detail::fits_endpoint<F, const First&, const Rest&...>,
+                  "these arguments don't fit the endpoint's parameters");
+    static_assert(std::is_copy_constructible_v<typename detail::endpoint_of<F>::arguments>,
+                  "each replica gets a copy of the arguments, and these can't be copied");
+    return detail::publish(state().shared_from_this(), options_, make_call<F>(first, rest...));
   }
 
   /// Opens a session at the replica with the fewest sessions. Every call of the session goes to

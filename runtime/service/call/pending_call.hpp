@@ -108,6 +108,17 @@ class pending_call : private queue_waiter {
   waiter wake_;
 };
 
+/// A call of an endpoint that is not known where it is awaited. It gives back the call, which has
+/// the value.
+class awaited_call final : public pending_call {
+ public:
+  using pending_call::pending_call;
+  call_base& await_resume() {
+    check();
+    return call();
+  }
+};
+
 /// True if its replica was removed before the call was sent.
 bool was_removed(const std::exception_ptr& error) noexcept;
 

@@ -65,6 +65,16 @@ void service_state::withdraw(const std::vector<std::shared_ptr<replica_slot>>& s
   take_out(slots, true);
 }
 
+ref<inbox> service_state::supervisor() const {
+  std::lock_guard lock(mutex_);
+  return supervisor_;
+}
+
+void service_state::set_supervisor(ref<inbox> supervisor) {
+  std::lock_guard lock(mutex_);
+  if (!closed_) supervisor_ = std::move(supervisor);
+}
+
 /// Requires mutex_.
 void service_state::forget_started() {
   std::erase_if(starting_, [](const auto& slot) { return slot->ended() || slot->published; });
@@ -147,10 +157,12 @@ void service_state::refuse_callers() {
 }
 
 void service_state::close(const std::string& reason) {
+  ref<inbox> supervisor;  // Released without the lock.
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = reason;
+    supervisor = std::move(supervisor_);
     for (const auto& slot : *table_) ended_->add_counts_of(*slot);
     for (const auto& slot : draining_) ended_->add_counts_of(*slot);
     draining_.clear();

@@ -5,6 +5,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/scarcity.hpp"
 #include "runtime/coroutine/combine.hpp"
+#include "runtime/service/call/pending_call.hpp"
 #include "runtime/service/replica/replica.hpp"
 #include "runtime/service/supervision/autoscaler.hpp"
 
@@ -46,6 +47,8 @@ void supervisor::start_replica(const place_ptr& at) {
   starts_.resize(std::max(starts_.size(), at->index + 1));
   const replica_info info{at->index, starts_[at->index]++};
   at->slot = std::make_shared<replica_slot>(at->index);
+  at->given = 0;
+  at->giving = false;
   at->began = now();
   service_->starts(at->slot);
   const auto& where = service_->options.placement;
@@ -75,6 +78,12 @@ void supervisor::could_not_start(const place_ptr& at, const std::string& why) {
 void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
   // The replica may have died since, and its successor may be on the way.
   if (at->slot != slot || at->retired || slot->ended()) return;
+  if (at->given != published_) return begin_to_give(at);
+  can_serve(at);
+}
+
+/// Called for a replica that has everything that was published.
+void supervisor::can_serve(const place_ptr& at) {
   ready_.push_back(at);
   // This runs after all messages in the mailbox, so many replicas that start together cost one
   // change of the table.
@@ -103,6 +112,10 @@ void supervisor::publish_ready() {
   std::vector<std::shared_ptr<replica_slot>> slots;
   for (const auto& p : std::exchange(ready_, {})) {
     if (p->slot->ended()) continue;
+    if (p->given != published_) {
+      begin_to_give(p);
+      continue;
+    }
     p->serves = true;
     ++serving_;
     p->late_starts = 0;
@@ -142,6 +155,7 @@ void supervisor::lost(const place_ptr& at) {
   at->slot = nullptr;
   if (std::exchange(at->serves, false)) --serving_;
   if (service_->closed()) return;
+  look_at_publications();
   if (link == 0 && throws_again(at->index)) {
     return give_up(
         "constructors threw the same error " + std::to_string(same_throws_) +
@@ -349,20 +363,108 @@ void supervisor::abandon(const place_ptr& at) {
   changed_.notify_all();
 }
 
-// ---- scaling
+// ---- what every replica must have
 
-scaling::scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
-                 std::function<void(std::exception_ptr)> tell)
-    : replicas(replicas), service_(std::move(service)), tell_(std::move(tell)) {}
-
-scaling::~scaling() {
-  if (!tell_) return;
-  answer(std::make_exception_ptr(call_error(
-      error_kind::service_down,
-      service_->options.name + ": scale: " + service_->closed().value_or("it was stopped"))));
+void supervisor::distribute(std::shared_ptr<publication> request) {
+  request->number = ++published_;
+  std::erase_if(
+      kept_, [&](const auto& other) { return &other->call->endpoint == &request->call->endpoint; });
+  kept_.push_back(request);
+  publications_.push_back(std::move(request));
+  for (const auto& p : places_) {
+    if (p->serves) begin_to_give(p);
+  }
+  look_at_publications();
 }
 
-void scaling::answer(std::exception_ptr error) {
+void supervisor::begin_to_give(const place_ptr& at) {
+  if (!std::exchange(at->giving, true)) start_root(give(at, at->slot));
+}
+
+/// Gives a replica what was published and it does not have. A replica that does not serve yet
+/// begins to serve then.
+child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
+  constexpr auto pause = std::chrono::milliseconds(10);
+  const auto next = [&]() -> std::shared_ptr<const publication> {
+    const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const auto& one) { return one->number > at->given; });
+    return found == kept_.end() ? nullptr : *found;
+  };
+  while (at->slot == slot && !slot->ended() && !at->retired) {
+    const auto one = next();
+    if (!one) break;
+    bool has_it = false;
+    std::exception_ptr error;
+    try {
+      awaited_call pending(*service_, {.deadline = no_limit, .priority = priority::control},
+                           one->call->again(), slot, false);
+      co_await pending;
+      has_it = true;
+    } catch (const role_error&) {
+      error = std::current_exception();
+    } catch (const std::exception&) {  // If the replica is lost, the loop ends.
+    }
+    if (at->slot != slot) co_return;
+    if (!has_it && !error) {
+      co_await sleep_for(pause);
+      continue;
+    }
+    if (error) failed_to_give(at, one->number, error);
+    at->given = one->number;
+    look_at_publications();
+  }
+  if (at->slot != slot) co_return;
+  at->giving = false;
+  at->given = published_;  // What is not kept any more was replaced or has failed.
+  look_at_publications();
+  if (!at->serves && !at->retired && !slot->ended()) can_serve(at);
+}
+
+/// Called when the endpoint threw. That is an error of whoever publishes it; but a replica that
+/// only starts can't serve without the value.
+void supervisor::failed_to_give(const place_ptr& at, std::uint64_t number,
+                                std::exception_ptr error) {
+  const auto asked = std::find_if(publications_.begin(), publications_.end(),
+                                  [&](const auto& p) { return p->number == number; });
+  if (asked != publications_.end()) {
+    if (!(*asked)->error) (*asked)->error = error;
+    return;
+  }
+  if (at->serves) return;
+  service_->note_crash("what was published last could not be given to it: " + describe(error));
+  at->replica->kill("it can't have what was published");
+}
+
+/// Answers the publications that each replica has that serves. One that failed is kept no longer.
+void supervisor::look_at_publications() {
+  const auto has = [](std::uint64_t number) {
+    return [number](const place_ptr& p) { return !p->serves || p->given >= number; };
+  };
+  while (!publications_.empty()) {
+    const auto first = publications_.front();
+    if (!std::all_of(places_.begin(), places_.end(), has(first->number))) return;
+    publications_.pop_front();
+    const auto before = std::move(first->before);
+    if (first->error && std::erase(kept_, first) > 0 && before) kept_.insert(kept_.begin(), before);
+    first->answer(first->error);
+  }
+}
+
+// ---- scaling
+
+supervisor_request::supervisor_request(std::shared_ptr<const service_state> service,
+                                       const char* what,
+                                       std::function<void(std::exception_ptr)> tell)
+    : service_(std::move(service)), what_(what), tell_(std::move(tell)) {}
+
+supervisor_request::~supervisor_request() {
+  if (!tell_) return;
+  answer(std::make_exception_ptr(
+      call_error(error_kind::service_down, service_->options.name + ": " + what_ + ": " +
+                                               service_->closed().value_or("it was stopped"))));
+}
+
+void supervisor_request::answer(std::exception_ptr error) {
   if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
 }
 
@@ -518,6 +620,8 @@ void supervisor::ended() {
   retiring_.clear();
   given_up_.clear();
   scalings_.clear();
+  publications_.clear();
+  kept_.clear();
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": it was stopped")));
   factory_.reset();

@@ -13,22 +13,43 @@
 
 namespace troupe::detail {
 
-/// A request to change the number of replicas. It is answered once, at the latest when it is
-/// dropped because the service has ended.
-class scaling {
+/// A request to a supervisor. It is answered once, at the latest when it is dropped because the
+/// service has ended.
+class supervisor_request {
  public:
-  /// `tell` is called on any actor, with null or with the error.
-  scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
-          std::function<void(std::exception_ptr)> tell);
-  scaling(const scaling&) = delete;
-  ~scaling();
+  /// `what` names the request in errors. `tell` is called on any actor, with null or with the
+  /// error.
+  supervisor_request(std::shared_ptr<const service_state> service, const char* what,
+                     std::function<void(std::exception_ptr)> tell);
+  supervisor_request(const supervisor_request&) = delete;
+  ~supervisor_request();
   void answer(std::exception_ptr error);
-
-  const std::size_t replicas;
 
  private:
   std::shared_ptr<const service_state> service_;
+  const char* what_;
   std::function<void(std::exception_ptr)> tell_;
+};
+
+/// A request to change the number of replicas.
+class scaling : public supervisor_request {
+ public:
+  scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
+          std::function<void(std::exception_ptr)> tell)
+      : supervisor_request(std::move(service), "scale", std::move(tell)), replicas(replicas) {}
+  const std::size_t replicas;
+};
+
+/// A request to make a call at each replica, also at those that start later.
+class publication : public supervisor_request {
+ public:
+  publication(std::shared_ptr<const service_state> service, ref<call_base> call,
+              std::function<void(std::exception_ptr)> tell)
+      : supervisor_request(std::move(service), "publish", std::move(tell)), call(std::move(call)) {}
+  const ref<call_base> call;
+  std::uint64_t number = 0;  ///< Publications are numbered in the order in which they came.
+  std::exception_ptr error;  ///< What the endpoint threw in a replica.
+  std::shared_ptr<const publication> before;  ///< What it has replaced; null once it is answered.
 };
 
 class supervisor final : public reserved_host {
@@ -42,6 +63,9 @@ class supervisor final : public reserved_host {
   /// Changes the number of replicas. Called in a turn of its own. Changes run one after another,
   /// but a growth is ended by a later request for fewer replicas.
   void scale(std::shared_ptr<scaling> request);
+  /// Makes the call at each replica that serves, and at each later one before it serves. Of each
+  /// endpoint only the last call is kept. Called in a turn of its own.
+  void distribute(std::shared_ptr<publication> request);
 
  private:
   /// The place of one index, where one replica after another lives. A retired place gets no
@@ -53,6 +77,8 @@ class supervisor final : public reserved_host {
     std::shared_ptr<replica_slot> slot;  ///< The slot of the replica.
     time_point began{};                  ///< The time when the replica was made.
     bool serves = false;                 ///< True while the replica serves or drains.
+    std::uint64_t given = 0;             ///< The last publication that the replica has.
+    bool giving = false;                 ///< True while `give` runs for the replica.
     std::size_t late_starts = 0;         ///< The late starts since a replica has served here.
     bool newcomer = false;               ///< True if it belongs to a growth that is under way.
     bool retired = false;
@@ -86,6 +112,7 @@ class supervisor final : public reserved_host {
   void start_replica(const place_ptr& at);
   void could_not_start(const place_ptr& at, const std::string& why);
   void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
+  void can_serve(const place_ptr& at);
   void look_at_ready();
   child_task publish_later();
   void publish_ready();
@@ -97,6 +124,11 @@ class supervisor final : public reserved_host {
   duration backoff(std::size_t restarts_in_window);
   void give_up(const std::string& why);
   void report_started(std::exception_ptr error);
+
+  child_task give(place_ptr at, std::shared_ptr<replica_slot> slot);
+  void begin_to_give(const place_ptr& at);
+  void failed_to_give(const place_ptr& at, std::uint64_t number, std::exception_ptr error);
+  void look_at_publications();
 
   child_task autoscale();
   child_task scale_in_turn();
@@ -135,7 +167,11 @@ class supervisor final : public reserved_host {
   history restarts_;
   history newcomers_;  ///< The restarts in a growth that is under way.
   std::deque<std::shared_ptr<scaling>> scalings_;
-  std::optional<time_point> growing_since_;  ///< None while nothing grows.
+  /// The last publication of each endpoint, in the order in which they came.
+  std::vector<std::shared_ptr<const publication>> kept_;
+  std::uint64_t published_ = 0;                            ///< The number of the last publication.
+  std::deque<std::shared_ptr<publication>> publications_;  ///< Those that are not answered.
+  std::optional<time_point> growing_since_;                ///< None while nothing grows.
   std::optional<failure> failed_growth_;
   std::shared_ptr<start_watch> start_watch_;
   condition changed_;  ///< Notified when a replica serves or has ended.

@@ -1,0 +1,43 @@
+#include "runtime/service/publish.hpp"
+
+#include <stdexcept>
+
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/service/call/signal.hpp"
+#include "runtime/service/supervision/supervisor.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+task<> until_given(std::shared_ptr<signal> done) { co_await signal::awaiter(std::move(done)); }
+
+}  // namespace
+
+task<> publish(std::shared_ptr<service_state> service, call_options options, ref<call_base> call) {
+  const auto supervising = service->supervisor();
+  if (!supervising && !service->closed()) {
+    throw std::logic_error(service->options.name +
+                           ": publish: expected to be called in the process that serves the "
+                           "service, got called in another one");
+  }
+  const auto done = std::make_shared<signal>();
+  auto asked = std::make_shared<publication>(
+      service, std::move(call),
+      [done](std::exception_ptr error) { signal::set(done, std::move(error)); });
+  // Dropping the request answers it.
+  if (supervising) {
+    supervising->post([asked] {
+      static_cast<supervisor&>(static_cast<host&>(strand::current())).distribute(asked);
+    });
+  }
+  asked = nullptr;
+  const auto limit = options.deadline == duration(0) ? service->options.deadline : options.deadline;
+  if (limit == no_limit) {
+    co_await until_given(done);
+  } else {
+    co_await with_timeout(until_given(done), limit);
+  }
+}
+
+}  // namespace troupe::detail
