@@ -409,7 +409,7 @@ child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
       co_await sleep_for(pause);
       continue;
     }
-    if (error) failed_to_give(at, one->number, error);
+    if (error && !survives(at, one->number, error)) co_return;
     at->given = one->number;
     look_at_publications();
   }
@@ -420,19 +420,19 @@ child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
   if (!at->serves && !at->retired && !slot->ended()) can_serve(at);
 }
 
-/// Called when the endpoint threw. That is an error of whoever publishes it; but a replica that
-/// only starts can't serve without the value.
-void supervisor::failed_to_give(const place_ptr& at, std::uint64_t number,
-                                std::exception_ptr error) {
+/// Called when the endpoint threw, which is an error of whoever publishes the value. A replica that
+/// only starts is ended, because it can't serve without the value; the function then returns false.
+bool supervisor::survives(const place_ptr& at, std::uint64_t number, std::exception_ptr error) {
   const auto asked = std::find_if(publications_.begin(), publications_.end(),
                                   [&](const auto& p) { return p->number == number; });
   if (asked != publications_.end()) {
     if (!(*asked)->error) (*asked)->error = error;
-    return;
+    return true;
   }
-  if (at->serves) return;
+  if (at->serves) return true;
   service_->note_crash("what was published last could not be given to it: " + describe(error));
   at->replica->kill("it can't have what was published");
+  return false;
 }
 
 /// Answers the publications that each replica has that serves. One that failed is kept no longer.
@@ -445,7 +445,12 @@ void supervisor::look_at_publications() {
     if (!std::all_of(places_.begin(), places_.end(), has(first->number))) return;
     publications_.pop_front();
     const auto before = std::move(first->before);
-    if (first->error && std::erase(kept_, first) > 0 && before) kept_.insert(kept_.begin(), before);
+    if (first->error && std::erase(kept_, first) > 0 && before) {
+      const auto later = std::find_if(kept_.begin(), kept_.end(), [&](const auto& other) {
+        return other->number > before->number;
+      });
+      kept_.insert(later, before);
+    }
     first->answer(first->error);
   }
 }

@@ -127,7 +127,7 @@ class supervisor final : public reserved_host {
 
   child_task give(place_ptr at, std::shared_ptr<replica_slot> slot);
   void begin_to_give(const place_ptr& at);
-  void failed_to_give(const place_ptr& at, std::uint64_t number, std::exception_ptr error);
+  bool survives(const place_ptr& at, std::uint64_t number, std::exception_ptr error);
   void look_at_publications();
 
   child_task autoscale();
