@@ -111,10 +111,25 @@ struct loop_state {
   bool& ends;  ///< Set after the last update: the loop waits for the episodes under way.
 };
 
+/// Tells of a failed attempt at an episode, and pauses before the next one. Throws the failure if
+/// there is to be no other attempt. `told` is the error that was told last, because an error that
+/// repeats is told once.
+inline task<> pause_before_next(std::exception_ptr failure, std::int64_t attempt,
+                                std::string& told) {
+  if (const auto error = describe(failure); told != error) {
+    log::warn("an episode failed", {{"error", error}, {"attempt", attempt}});
+    told = error;
+  }
+  // A service that is down does not come back.
+  if (attempt == max_failures || is_kind(failure, error_kind::service_down))
+    std::rethrow_exception(failure);
+  co_await sleep_for(std::chrono::milliseconds(10) * attempt);
+}
+
 /// Generates one episode and inserts it into the replay. A failed episode is generated again.
 template <class Roles, class Experience>
 task<> generate_one(loop_state<Roles, Experience> on) {
-  std::string told;  // an error that repeats is told once
+  std::string told;
   for (std::int64_t attempt = 1;; ++attempt) {
     std::exception_ptr failure;
     try {
@@ -136,18 +151,11 @@ task<> generate_one(loop_state<Roles, Experience> on) {
     }
     ++on.totals.failed;
     on.then.metrics.rollout_failed();
-    if (const auto error = describe(failure); told != error) {
-      log::warn("an episode failed", {{"error", error}, {"attempt", attempt}});
-      told = error;
-    }
-    // A service that is down does not come back.
-    if (attempt == max_failures || is_kind(failure, error_kind::service_down))
-      std::rethrow_exception(failure);
     if (on.then.stop_asked && on.then.stop_asked()) {
       if (on.ends) co_return;
       std::rethrow_exception(failure);
     }
-    co_await sleep_for(std::chrono::milliseconds(10) * attempt);
+    co_await pause_before_next(failure, attempt, told);
   }
 }
 
@@ -307,13 +315,27 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
 }
 
 /// Generates episodes, one after another, until `enough(experience)` returns true. Nothing is
-/// inserted into the replay. A failed episode is not repeated: its error is thrown.
+/// inserted into the replay. A failed episode is repeated as in `synchronous`.
 template <class Roles, class Experience>
 task<> evaluate(Roles roles, task<Experience> (*generate)(Roles),
                 std::function<bool(const Experience&)> enough) {
-  for (;;) {
-    const auto experience = co_await generate(roles);
-    if (enough(experience)) co_return;
+  std::string told;
+  for (std::int64_t failures = 0;;) {
+    std::optional<Experience> made;
+    std::exception_ptr failure;
+    try {
+      made.emplace(co_await generate(roles));
+    } catch (const lasting_error&) {
+      throw;
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      co_await detail::pause_before_next(failure, ++failures, told);
+      continue;
+    }
+    failures = 0;
+    if (enough(*made)) co_return;
   }
 }
 

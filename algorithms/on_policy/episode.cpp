@@ -15,6 +15,9 @@ namespace {
 
 /// The session is exclusive, because otherwise steps of other rollouts would come between.
 constexpr session_options alone{.exclusive = true};
+/// A rollout that holds other groups waits no longer for one in place of a lost one. Otherwise two
+/// rollouts could wait for each other's groups for ever.
+constexpr auto replacement_limit = std::chrono::seconds(10);
 /// A rollout fails after it has lost so many replicas in a row without a step.
 constexpr int losses_max = 20;
 
@@ -29,23 +32,47 @@ struct env_group {
 
 bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
 
+task<env_group> begin_group(session<hosted_environment> where) {
+  auto seen = co_await where.route<&hosted_environment::observe>();
+  co_return env_group{std::move(where), std::move(seen.rows), seen.environments, 0, seen.begun};
+}
+
 task<env_group> open_group(rollout_roles roles) {
   for (int losses = 1;; ++losses) {
     try {
       auto where = co_await roles.environments.session(alone);
-      auto seen = co_await where.route<&hosted_environment::observe>();
-      co_return env_group{std::move(where), std::move(seen.rows), seen.environments, 0, seen.begun};
+      co_return co_await begin_group(std::move(where));
     } catch (const call_error& e) {
       if (!is_lost(e) || losses == losses_max) throw;
     }
   }
 }
 
+/// Opens a group in place of a lost one, while the rollout holds others.
+task<env_group> open_replacement(rollout_roles roles) {
+  if (roles.groups == 1) return open_group(std::move(roles));
+  return with_timeout(open_group(std::move(roles)), replacement_limit);
+}
+
+/// Opens all groups of a rollout, or holds none while it waits for them.
+task<std::vector<env_group>> hold_groups(rollout_roles roles) {
+  auto held = co_await roles.environments.sessions(roles.groups);
+  std::vector<env_group> groups;
+  for (auto& where : held) {
+    auto group = co_await begin_group(std::move(where));
+    groups.push_back(std::move(group));
+  }
+  co_return groups;
+}
+
 task<std::vector<env_group>> open_groups(rollout_roles roles) {
   std::vector<env_group> groups;
-  while (groups.size() < roles.groups) {
-    auto group = co_await open_group(roles);
-    groups.push_back(std::move(group));
+  for (int losses = 1; groups.empty(); ++losses) {
+    try {
+      groups = co_await hold_groups(roles);
+    } catch (const call_error& e) {
+      if (!is_lost(e) || losses == losses_max) throw;
+    }
   }
   std::ranges::sort(groups, {}, [](const env_group& g) { return g.where.replica(); });
   std::int64_t first = 0;
@@ -95,7 +122,7 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
     }
     if (after) continue;
     made.lose_environments(t, mine.first, mine.environments);
-    auto other = co_await open_group(roles);
+    auto other = co_await open_replacement(roles);
     if (normalizer) normalize(*normalizer, {&other, 1});
     mine.where = std::move(other.where);
     mine.obs = std::move(other.obs);

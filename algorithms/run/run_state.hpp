@@ -53,12 +53,7 @@ inline constexpr int attempts_at_states = 1000;
 /// Gives each replica its own state, in one attempt. Returns false if a replica died meanwhile.
 template <auto Restore, class Role>
 task<bool> try_restore_each(service<Role> which, const std::vector<std::string>& states) {
-  constexpr session_options alone{.exclusive = true};  // each with another replica
-  std::vector<session<Role>> held;
-  while (held.size() < states.size()) {
-    auto another = co_await which.session(alone);
-    held.push_back(std::move(another));
-  }
+  const auto held = co_await which.sessions(states.size());
   try {
     for (const auto& one : held) {
       co_await one.template route<Restore>(states.at(one.replica()));

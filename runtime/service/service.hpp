@@ -174,6 +174,14 @@ class service {
     return open(*this, options);
   }
 
+  /// Opens `count` exclusive sessions, each at another replica. It waits until it can have all of
+  /// them at once and holds none meanwhile, so that two who need several never wait for each other.
+  /// Throws as `session` does, and std::logic_error if `count` is above 1 in another process than
+  /// the one that serves the service.
+  task<std::vector<troupe::session<Role>>> sessions(std::size_t count) const {
+    return open_all(*this, count);
+  }
+
  private:
   template <class>
   friend class service;
@@ -286,8 +294,16 @@ class service {
   }
 
   static task<troupe::session<Role>> open(service self, session_options options) {
-    auto lease = co_await detail::open_session(self.state_, self.options_, options);
-    co_return troupe::session<Role>(std::move(self), std::move(lease));
+    auto leases = co_await detail::open_sessions(self.state_, self.options_, options, 1);
+    co_return troupe::session<Role>(std::move(self), std::move(leases.front()));
+  }
+
+  static task<std::vector<troupe::session<Role>>> open_all(service self, std::size_t count) {
+    auto leases =
+        co_await detail::open_sessions(self.state_, self.options_, {.exclusive = true}, count);
+    std::vector<troupe::session<Role>> opened;
+    for (auto& lease : leases) opened.push_back(troupe::session<Role>(self, std::move(lease)));
+    co_return opened;
   }
 
   std::shared_ptr<detail::service_state> state_;

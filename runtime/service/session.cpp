@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/service/call/change.hpp"
 #include "runtime/service/service.hpp"
 
@@ -47,35 +49,47 @@ task<> ready_in_time(std::shared_ptr<service_state> service, call_options option
 }
 
 struct session_terms {
+  std::size_t count = 1;
   bool exclusive = false;
   bool wait = true;
   time_point until = time_point::max();
 };
 
-/// Awaits a session, which may be granted at once or in the service's queue.
+using leases = std::vector<std::shared_ptr<session_lease>>;
+
+/// Awaits sessions, which may be granted at once or in the service's queue.
 class opening final : private queue_waiter {
  public:
   opening(std::shared_ptr<service_state> service, const session_terms& terms)
       : service_(std::move(service)), home_(caller::current().home()) {
-    request_ = std::make_shared<session_request>();
-    request_->who = caller::current().me();
-    request_->exclusive = terms.exclusive;
-    request_->wait = terms.wait;
-    request_->until = terms.until;
-    request_->waiting = this;
+    for (std::size_t i = 0; i < terms.count; ++i) {
+      const auto request = std::make_shared<session_request>();
+      request->who = caller::current().me();
+      request->exclusive = terms.exclusive;
+      request->wait = terms.wait;
+      request->until = terms.until;
+      request->waiting = this;
+      group_.push_back(request);
+    }
   }
   opening(const opening&) = delete;
-  ~opening() { service_->sessions().give_up(request_); }
+  ~opening() {
+    for (const auto& request : group_) service_->sessions().give_up(request);
+  }
 
   session_queue::place enter() {
-    return service_->sessions().enter(request_, service_->options.max_waiting);
+    return service_->sessions().enter(group_, service_->options.max_waiting);
   }
-  /// Returns the session, or null until it is granted. Throws the error of an owner in another
-  /// process that has refused it.
-  std::shared_ptr<session_lease> take() {
-    auto slot = service_->sessions().take(*request_);
-    if (!slot) return nullptr;
-    return std::make_shared<session_lease>(service_, request_, std::move(slot));
+  /// Returns the sessions, or none until they are granted. Throws the error of an owner in another
+  /// process that has refused them.
+  leases take() {
+    leases taken;
+    for (const auto& request : group_) {
+      if (auto slot = service_->sessions().take(*request)) {
+        taken.push_back(std::make_shared<session_lease>(service_, request, std::move(slot)));
+      }
+    }
+    return taken;
   }
 
   bool await_ready() const noexcept { return called_; }
@@ -93,13 +107,12 @@ class opening final : private queue_waiter {
 
   std::shared_ptr<service_state> service_;
   strand& home_;
-  std::shared_ptr<session_request> request_;
+  session_group group_;
   bool called_ = false;
   waiter waiter_;
 };
 
-task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state> service,
-                                                  session_terms terms) {
+task<leases> next_sessions(std::shared_ptr<service_state> service, session_terms terms) {
   for (;;) {
     opening mine(service, terms);
     if (mine.enter() == session_queue::place::full) {
@@ -107,51 +120,63 @@ task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state>
                                                    std::to_string(service->options.max_waiting) +
                                                    " wait for a session already (max_waiting)");
     }
-    auto lease = mine.take();
-    while (!lease) {
+    auto taken = mine.take();
+    while (taken.empty()) {
       if (const auto reason = service->closed()) {
         throw call_error(error_kind::service_down, service->options.name + ": " + *reason);
       }
       co_await mine;
-      lease = mine.take();
+      taken = mine.take();
     }
-    // If the replica died before this was noticed, the loop asks again.
-    if (!lease->slot->ended()) co_return lease;
+    // If a replica died before this was noticed, the loop asks again.
+    if (std::none_of(taken.begin(), taken.end(), [](const auto& l) { return l->slot->ended(); })) {
+      co_return taken;
+    }
   }
 }
 
 /// Describes why no session is available at once.
-std::string occupied(const service_state& service, bool exclusive) {
+std::string occupied(const service_state& service, const session_terms& terms) {
   if (service.table()->empty()) return service.options.name + ": no replica is ready";
-  return service.options.name +
-         (exclusive ? ": every replica has a session" : ": every replica has an exclusive session");
+  if (terms.count > 1) {
+    return service.options.name + ": fewer than " + std::to_string(terms.count) +
+           " replicas are without a session";
+  }
+  return service.options.name + (terms.exclusive ? ": every replica has a session"
+                                                 : ": every replica has an exclusive session");
 }
 
 }  // namespace
 
-task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
-                                                  call_options call, session_options options) {
+task<leases> open_sessions(std::shared_ptr<service_state> service, call_options call,
+                           session_options options, std::size_t count) {
   if (!service) throw std::logic_error("a service handle that names no service was called");
+  if (count > 1 && service->sessions().asks_elsewhere()) {
+    throw std::logic_error(service->options.name +
+                           ": sessions: expected the process that serves the service, got another "
+                           "one, where sessions can be had one by one only");
+  }
+  if (count == 0) co_return leases();
   const auto limit = limit_of(*service, call);
-  session_terms terms{.exclusive = options.exclusive, .wait = call.wait};
+  session_terms terms{
+      .count = count, .exclusive = options.exclusive || count > 1, .wait = call.wait};
   if (limit != no_limit) terms.until = later(strand::current().now(), limit);
   if (!call.wait && !service->sessions().asks_elsewhere()) {
     opening now(service, terms);
     now.enter();
-    if (auto lease = now.take()) co_return lease;
+    if (auto taken = now.take(); !taken.empty()) co_return taken;
     if (!service->closed()) {
-      throw call_error(error_kind::overloaded, occupied(*service, options.exclusive));
+      throw call_error(error_kind::overloaded, occupied(*service, terms));
     }
   }
-  if (limit == no_limit) co_return co_await next_session(service, terms);
+  if (limit == no_limit) co_return co_await next_sessions(service, terms);
   try {
-    co_return co_await with_timeout(next_session(service, terms), limit);
+    co_return co_await with_timeout(next_sessions(service, terms), limit);
   } catch (const call_error& e) {
     if (e.kind() != error_kind::deadline_exceeded) throw;
   }
-  throw call_error(
-      error_kind::deadline_exceeded,
-      occupied(*service, options.exclusive) + "; a session was awaited for " + to_text(limit));
+  throw call_error(error_kind::deadline_exceeded,
+                   occupied(*service, terms) + "; a session was awaited for " + to_text(limit));
 }
 
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,

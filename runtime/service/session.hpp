@@ -4,6 +4,7 @@
 #include <concepts>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/coroutine/task.hpp"
 #include "runtime/service/call/routed_call.hpp"
@@ -32,9 +33,11 @@ class session_lease {
   const std::shared_ptr<session_request> request_;
 };
 
-/// Waits until a replica can have another session, then opens it at the replica with the fewest.
-task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
-                                                  call_options call, session_options options);
+/// Waits until `count` replicas can have another session each, then opens these at those with the
+/// fewest. Several sessions are exclusive. Holds none of them while it waits.
+task<std::vector<std::shared_ptr<session_lease>>> open_sessions(
+    std::shared_ptr<service_state> service, call_options call, session_options options,
+    std::size_t count);
 
 /// Waits until a replica serves, then returns all replicas that serve.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,

@@ -1,5 +1,6 @@
 #include "runtime/service/state/session_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/service/state/service_state.hpp"
@@ -37,26 +38,30 @@ void session_queue::close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
     replicas_ = nullptr;
-    for (auto& request : queue_) {
-      request->queued = false;
-      all.push_back({request->who, std::move(request)});
+    for (const auto& group : queue_) {
+      for (const auto& request : group) {
+        request->queued = false;
+        all.push_back({request->who, request});
+      }
     }
     queue_.clear();
   }
   notify(std::move(all));
 }
 
-session_queue::place session_queue::enter(const std::shared_ptr<session_request>& request,
-                                          std::size_t most) {
+session_queue::place session_queue::enter(const session_group& group, std::size_t most) {
   {
     std::lock_guard lock(mutex_);
-    if (!owner_ && grant(*request)) return place::granted;
+    const bool overtakes = group.front()->exclusive &&
+                           std::any_of(queue_.begin(), queue_.end(),
+                                       [](const auto& other) { return other.front()->exclusive; });
+    if (!owner_ && !overtakes && grant(group)) return place::granted;
     if (closed_) return place::waiting;  // The wait is in vain, which the opener checks itself.
     if (!owner_ && queue_.size() >= most) return place::full;
-    request->queued = true;
-    queue_.push_back(request);
+    for (const auto& request : group) request->queued = true;
+    queue_.push_back(group);
   }
-  if (owner_) owner_->ask(request);
+  if (owner_) owner_->ask(group.front());
   return place::waiting;
 }
 
@@ -68,10 +73,15 @@ std::shared_ptr<replica_slot> session_queue::take(session_request& request) {
   return slot;
 }
 
-/// Requires mutex_. Returns false if the request was not in the queue.
+/// Takes the request's group out of the queue. Requires mutex_. Returns false if it was not there.
 bool session_queue::leave(session_request& request) {
-  if (!std::exchange(request.queued, false)) return false;
-  std::erase_if(queue_, [&](const auto& w) { return w.get() == &request; });
+  if (!request.queued) return false;
+  const auto holds = [&](const auto& each) { return each.get() == &request; };
+  const auto place = std::find_if(queue_.begin(), queue_.end(), [&](const auto& group) {
+    return std::any_of(group.begin(), group.end(), holds);
+  });
+  for (const auto& each : *place) each->queued = false;
+  queue_.erase(place);
   return true;
 }
 
@@ -145,14 +155,33 @@ bool session_queue::grant(session_request& request) {
   return true;
 }
 
+/// Grants all requests of the group or none.
+bool session_queue::grant(const session_group& group) {
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (grant(*group[i])) continue;
+    while (i-- > 0) {
+      const auto slot = std::exchange(group[i]->granted, nullptr);
+      slot->has_exclusive_session = false;
+      slot->sessions.fetch_sub(1);
+    }
+    return false;
+  }
+  return true;
+}
+
 void session_queue::grant_all(std::vector<session_call>& served) {
+  bool exclusive_ones_wait = false;  // Later ones don't overtake them.
   for (auto place = queue_.begin(); place != queue_.end();) {
-    if (!grant(**place)) {
+    const bool exclusive = place->front()->exclusive;
+    if ((exclusive && exclusive_ones_wait) || !grant(*place)) {
+      exclusive_ones_wait = exclusive_ones_wait || exclusive;
       ++place;
       continue;
     }
-    (*place)->queued = false;
-    served.push_back({(*place)->who, std::move(*place)});
+    for (const auto& request : *place) {
+      request->queued = false;
+      served.push_back({request->who, request});
+    }
     place = queue_.erase(place);
   }
 }

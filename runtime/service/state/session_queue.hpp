@@ -36,6 +36,10 @@ struct session_request {
   std::uint64_t number = 0;
 };
 
+/// Requests of one opener that are granted together, each at another replica, or not at all. Where
+/// there are several they are exclusive.
+using session_group = std::vector<std::shared_ptr<session_request>>;
+
 /// An opener that is told to look again.
 struct session_call {
   ref<inbox> who;
@@ -54,8 +58,9 @@ class session_owner {
 };
 
 /// Grants sessions in the order of asking, but a request for a shared session passes those that
-/// wait for an exclusive one. A replica that becomes free is given to one who waits, not to the
-/// next who asks. May be used on any thread.
+/// wait for an exclusive one. Who asks for several sessions gets all of them at once or holds none
+/// while it waits, so that two who need several can't wait for each other. A replica that becomes
+/// free is given to one who waits, not to the next who asks. May be used on any thread.
 ///
 /// Only one process grants the sessions of a service: its owner, where the supervisor is. The queue
 /// of a copy in another process asks the owner, and holds the requests that wait for its answer.
@@ -71,10 +76,10 @@ class session_queue {
   void close();
 
   enum class place { granted, waiting, full };
-  /// Opens a session at the replica with the fewest, or enters the queue unless `most` wait
-  /// already. The queue of a copy has no limit of its own, because only the owner knows how many
-  /// wait.
-  place enter(const std::shared_ptr<session_request>& request, std::size_t most);
+  /// Opens the sessions of a group, each at the replica with the fewest, or enters the queue unless
+  /// `most` groups wait already. The queue of a copy has no limit of its own, because only the
+  /// owner knows how many wait; a group has one request there.
+  place enter(const session_group& group, std::size_t most);
   /// Returns the replica that was granted, with a session that the taker must end; null while the
   /// request waits. Throws the error of an owner that has refused it.
   std::shared_ptr<replica_slot> take(session_request& request);
@@ -92,13 +97,14 @@ class session_queue {
   void end_session(replica_slot& slot);
   bool leave(session_request& request);
   bool grant(session_request& request);
+  bool grant(const session_group& group);
   void grant_all(std::vector<session_call>& served);
 
   std::shared_ptr<session_owner> owner_;  ///< Null if this process owns the service.
   std::mutex mutex_;
   bool closed_ = false;
   std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas_;  ///< May be null.
-  std::list<std::shared_ptr<session_request>> queue_;
+  std::list<session_group> queue_;
 };
 
 }  // namespace troupe::detail
