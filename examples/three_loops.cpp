@@ -90,7 +90,7 @@ troupe::task<episode> generate_episode(roles r) {
 
 troupe::task<std::int64_t> train(roles r, std::int64_t& version, std::vector<episode> batch) {
   const auto fresh = co_await r.trainer.route<&learner::train>(std::move(batch));
-  co_await r.policies.fanout<&policy::update>(fresh, ++version);
+  co_await r.policies.publish<&policy::update>(fresh, ++version);
   co_return version;
 }
 

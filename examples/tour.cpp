@@ -109,7 +109,7 @@ troupe::task<episode> play(roles r) {
 
 troupe::task<std::int64_t> update(roles r, std::vector<episode> batch) {
   const auto fresh = co_await r.trainer.route<&learner::train>(std::move(batch));
-  co_await r.policies.fanout<&policy::update>(fresh);
+  co_await r.policies.publish<&policy::update>(fresh);
   co_return fresh.version;
 }
 // readme: end

@@ -221,9 +221,16 @@ task<> evaluate_only(system& sys) {
   CHECK(s.begun == 5);
   const auto counts = co_await services.replay.route<&queue::counts>();
   CHECK(counts.inserted == 0);
+  // A failed episode is repeated, but not for ever.
+  s.fail_every = 6;
+  seen = 0;
+  enough = [&](const episode&) { return ++seen == 5; };
+  co_await loops::evaluate(services, play_episode, enough);
+  CHECK(seen == 5);
+  CHECK(s.begun == 11);
   s.fail_every = 1;
   const auto error = co_await error_of(loops::evaluate(services, play_episode, enough));
-  CHECK_THAT(error, has_text("episode 6 broke down"));
+  CHECK_THAT(error, has_text("episode 31 broke down"));
 }
 
 int begun_in_all = 0;
