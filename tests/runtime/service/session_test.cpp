@@ -1,3 +1,5 @@
+#include <set>
+
 #include "tests/runtime/room.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -130,6 +132,60 @@ task<> hear_of_the_end(system& sys) {
   CHECK(errors[2] == "overloaded: rooms: 2 wait for a session already (max_waiting)");
 }
 
+/// Holds `count` sessions at once, some times.
+task<> hold_several(service<room> rooms, std::size_t count, int times, int* held) {
+  for (int i = 0; i < times; ++i) {
+    const auto mine = co_await rooms.sessions(count);
+    std::set<std::size_t> replicas;
+    for (const auto& one : mine) replicas.insert(one.replica());
+    CHECK(replicas.size() == count);
+    *held += static_cast<int>(count);
+    CHECK(*held <= 3);
+    co_await sleep_for(1ms);
+    *held -= static_cast<int>(count);
+  }
+}
+
+task<> take_all_or_none(system& sys) {
+  auto rooms = co_await sys.serve<room>({.name = "rooms", .replicas = 3});
+  int held = 0;
+  std::vector<task<>> guests;
+  for (int i = 0; i < 3; ++i) guests.push_back(hold_several(rooms, 2, 20, &held));
+  guests.push_back(hold_several(rooms, 1, 20, &held));
+  guests.push_back(hold_several(rooms, 3, 20, &held));
+  co_await with_timeout(all(std::move(guests)), 10s);
+  CHECK(held == 0);
+}
+
+task<> refuse_several(system& sys) {
+  auto rooms = co_await sys.serve<room>({.name = "rooms", .replicas = 2});
+  const auto one = co_await rooms.session({.exclusive = true});
+  const auto refused = co_await error_of(rooms.with({.wait = false}).sessions(2));
+  CHECK(refused == "overloaded: rooms: fewer than 2 replicas are without a session");
+  const auto late = co_await error_of(rooms.with({.deadline = 5ms}).sessions(2));
+  CHECK(late ==
+        "deadline_exceeded: rooms: fewer than 2 replicas are without a session; a session was "
+        "awaited for 5 ms");
+  const auto other = co_await rooms.with({.wait = false}).session({.exclusive = true});
+  CHECK(other.replica() != one.replica());
+  const auto none = co_await rooms.sessions(0);
+  CHECK(none.empty());
+}
+
+/// A replica dies while two guests need both.
+task<> wait_for_a_successor(system& sys) {
+  auto rooms = co_await sys.serve<room>({.name = "rooms", .replicas = 2});
+  std::optional mine = co_await rooms.sessions(2);
+  int held = 0;
+  std::vector<task<>> guests;
+  guests.push_back(hold_several(rooms, 2, 1, &held));
+  guests.push_back(hold_several(rooms, 2, 1, &held));
+  const auto lost = co_await error_of(die_in(mine->front()));
+  CHECK(starts_with(lost, "session_lost"));
+  mine.reset();
+  co_await with_timeout(all(std::move(guests)), 10s);
+}
+
 }  // namespace
 
 TEST_CASE("session: exclusive ones never overlap, and are given in the order of asking") {
@@ -154,6 +210,14 @@ TEST_CASE("session: who gives up waiting takes no replica with it") {
 }
 TEST_CASE("session: who waits for one hears of the service's end") {
   testing::play(hear_of_the_end);
+}
+
+TEST_CASE("session: who needs several gets all or holds none") { play(take_all_or_none); }
+
+TEST_CASE("session: several are refused, or awaited until a deadline") { play(refuse_several); }
+
+TEST_CASE("session: several are granted once a lost replica has a successor") {
+  play(wait_for_a_successor);
 }
 
 }  // namespace troupe
