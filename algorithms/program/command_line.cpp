@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -144,6 +146,17 @@ bool answered_script(const CLI::App& app, const program_words& words, int argc, 
   return true;
 }
 
+/// Returns the exit code, or 1 and a message if what the program has printed could not be written,
+/// for example because the disk is full.
+int checked_output(const std::string& name, int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  const int why = errno;
+  std::fprintf(stderr, "%s: expected to write to the standard output, got an error%s%s\n",
+               name.c_str(), why ? ": " : "", why ? std::strerror(why) : "");
+  return code == 0 ? 1 : code;
+}
+
 }  // namespace
 
 std::vector<std::string> examples_of(const program_words& words) {
@@ -173,7 +186,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
     declared.emplace_back(options, command.declare(*options));
   }
   const commands_about_commands further(app, words);
-  if (answered_script(app, words, argc, argv)) return 0;
+  if (answered_script(app, words, argc, argv)) return checked_output(words.name, 0);
 
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stderr);
@@ -191,10 +204,13 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
     std::fprintf(stderr, "%s: %s\n", words.name.c_str(), e.what());
     return 2;
   }
-  if (further.answered(app, words)) return 0;
+  if (further.answered(app, words)) return checked_output(words.name, 0);
   const auto asked =
       std::ranges::find_if(declared, [](const auto& d) { return d.first->parsed(); });
-  return command_line{log_level, asked->second};
+  auto run = [name = words.name, command = asked->second] {
+    return checked_output(name, command());
+  };
+  return command_line{log_level, std::move(run)};
 }
 
 }  // namespace troupe::command

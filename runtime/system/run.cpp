@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -110,8 +111,8 @@ struct signal_watch::state {
   signal_count count;
   std::atomic<bool> stopping{false};
   sem_t came;
-  struct sigaction before_int{};
-  struct sigaction before_term{};
+  /// What each signal did before.
+  std::map<int, struct sigaction> before;
   std::thread thread;
 };
 
@@ -126,13 +127,20 @@ signal_watch::signal_watch(std::function<void()> on_first, duration limit)
   action.sa_handler = state::note;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &state_->before_int);
-  sigaction(SIGTERM, &action, &state_->before_term);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    auto& before = state_->before[signal];
+    sigaction(signal, nullptr, &before);
+    const bool under_nohup = signal == SIGHUP && before.sa_handler == SIG_IGN;
+    if (!under_nohup) sigaction(signal, &action, nullptr);
+  }
+  // Whoever reads a pipe of this program may end first. Writing then fails, which is an error like
+  // a full disk.
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, &state_->before[SIGPIPE]);
 }
 
 signal_watch::~signal_watch() {
-  sigaction(SIGINT, &state_->before_int, nullptr);
-  sigaction(SIGTERM, &state_->before_term, nullptr);
+  for (const auto& [signal, before] : state_->before) sigaction(signal, &before, nullptr);
   state::watching = nullptr;
   state_->stopping = true;
   sem_post(&state_->came);

@@ -15,7 +15,7 @@ namespace troupe {
 /// `--metrics-address`, `--log-level`, `--deterministic`, `--seed`, `--faults`, `--trace`,
 /// `--certs`, `--join-secret` and `--help`, and two modes: `controller --listen HOST:PORT` runs the
 /// program with nodes that join it, and `node --join HOST:PORT --name NAME` runs what a controller
-/// places on this node. SIGINT and SIGTERM cancel the coroutine; a second signal later than
+/// places on this node. SIGINT, SIGTERM and SIGHUP cancel the coroutine; a second signal later than
 /// signal_count::echo_time ends the process at once. In a child process that was started for a
 /// replica, the function runs the replica and doesn't return.
 ///
@@ -35,8 +35,9 @@ std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& 
 /// as system's constructor would.
 void check_listener(const std::string& listen, const std::string& certs);
 
-/// Calls `on_first` on a thread of its own at the first SIGINT or SIGTERM, as long as the object
-/// lives. A second signal ends the process at once with exit code 130, unless it follows so soon
+/// Calls `on_first` on a thread of its own at the first SIGINT, SIGTERM or SIGHUP, as long as the
+/// object lives. A SIGHUP that was ignored before, as under nohup, stays ignored. SIGPIPE is
+/// ignored. A second signal ends the process at once with exit code 130, unless it follows so soon
 /// that it is the first one's echo (see signal_count). If the object still lives at `limit` after
 /// the first signal, the process ends with exit code 70, whatever its other threads do. Throws
 /// std::logic_error if there is another signal_watch.
