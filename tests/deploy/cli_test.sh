@@ -64,6 +64,12 @@ PATH=$PWD/tools:$PATH refuses "an image that can't be pulled is an error" 1 '`do
   pull-env broken
 refuses "a container tool that is not there is named" 1 'expected nerdctl on the PATH, got none' pull-env echo --tool nerdctl
 refuses "an option is no image" 2 'expected the name of an image, got "-v"' pull-env -- -v
+for words in "list" "train --json -n 512 ${short[*]}"; do
+  # shellcheck disable=SC2086
+  "$troupe" $words >/dev/full 2>err
+  [[ $? -eq 1 ]] && grep -q 'expected to write to the standard output, got an error: No space left' err
+  report "output of '${words%% *}' that can't be written is an error" $?
+done
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \
