@@ -241,6 +241,9 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   auto what = of.algorithm_in(document).configure(document, may);
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
+  if (!from) {
+    log::warn("the run has no checkpoint yet, so it begins anew", {{"run", run.path().string()}});
+  }
   if (steps) {
     // With --continue the same command line starts the run each time, so it keeps its goal.
     const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);

@@ -286,6 +286,15 @@ void training_run::require_no_stop() const {
 
 task<weights> training_run::newest() { return algorithm_->newest(); }
 
+namespace {
+
+task<weights> published(service<weight_store> from) {
+  auto last = co_await from.route<&weight_store::latest>();
+  co_return last;
+}
+
+}  // namespace
+
 void training_run::keep_model(const std::filesystem::path& path, const weights& newest,
                               std::optional<double> score) {
   try {
@@ -308,6 +317,15 @@ task<> training_run::keep_model_of_now() {
   try {
     const auto last = co_await with_timeout(newest(), limit);
     keep_last_model(last);
+    co_return;
+  } catch (const std::exception& e) {
+    log::warn("an update does not end in time, so last_model gets the weights from before it",
+              {{"error", e.what()}});
+  }
+  try {
+    const auto last = co_await with_timeout(published(store), limit / 2);
+    keep_last_model(last);
+    log::info("last_model has the last weights that were published", {{"version", last.version}});
   } catch (const std::exception& e) {
     log::warn("the run ends without a model", {{"error", e.what()}});
   }
@@ -319,8 +337,8 @@ task<> training_run::keep_model_of_now() {
 double training_run::score_to_beat() const {
   constexpr auto none = -std::numeric_limits<double>::infinity();
   const auto path = directory.best_model();
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return none;
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown) && !unknown) return none;
   try {
     return algorithm_->kept_score(path).value_or(progress.scores.best);
   } catch (const std::exception& e) {
