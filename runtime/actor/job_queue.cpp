@@ -96,7 +96,7 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
     }
     if (woken == std::cv_status::no_timeout) break;
     if (taken() != before) {  // The other threads do come for their jobs.
-      watch_ = longer(watch_);
+      watch_ = longer(watch_, long_watch);
     } else if (lies) {
       watch_ = short_watch;
       found = true;

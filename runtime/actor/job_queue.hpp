@@ -72,6 +72,8 @@ class job_queue {
   /// long as jobs do wait that long, and doubles up to `long_watch` while they don't.
   static constexpr auto short_watch = std::chrono::microseconds(100);
   static constexpr auto long_watch = std::chrono::microseconds(800);
+  /// The same for the reserve, which is there for threads that are held much longer.
+  static constexpr auto long_watch_of_reserve = std::chrono::microseconds(6400);
 
   /// A queue in a growing ring buffer, first in, first out.
   class ring {
@@ -105,8 +107,9 @@ class job_queue {
   template <class Which>
   void push_to(ring& jobs, caf::resumable* job, Which which);
   /// Returns the next, longer time to watch, for jobs that were seen to move.
-  static std::chrono::microseconds longer(std::chrono::microseconds watch) {
-    return std::min<std::chrono::microseconds>(2 * watch, long_watch);
+  static std::chrono::microseconds longer(std::chrono::microseconds watch,
+                                          std::chrono::microseconds longest) {
+    return std::min<std::chrono::microseconds>(2 * watch, longest);
   }
   /// Has an idle thread wait once. Returns true if the thread may take a job.
   bool wait(std::unique_lock<std::mutex>& lock);
@@ -164,7 +167,7 @@ caf::resumable* job_queue::take_urgent_unless(Ends ends) {
     const auto before = urgent_.taken();
     bells_->reserve.wait_for(lock, watch);
     if (urgent_.taken() != before) {
-      watch = longer(watch);
+      watch = longer(watch, long_watch_of_reserve);
     } else if (!urgent_.empty()) {
       return pop();
     }
