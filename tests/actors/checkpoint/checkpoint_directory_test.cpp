@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -382,15 +384,32 @@ TEST_CASE("checkpoint: one that a crash left as the replaced one alone is found,
 [[noreturn]] void write_for_ever(const fs::path& folder, std::int64_t from, int says) {
   const checkpoint_directory kept(folder);
   for (auto step = from;; ++step) {
+    const auto next = of_step(step, 20'000);
     if (::write(says, "x", 1) != 1) ::_exit(1);
-    kept.write(of_step(step, 20'000));
+    kept.write(next);
   }
+}
+
+/// The microseconds that the shortest of some writes takes.
+unsigned time_of_write() {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  auto shortest = std::chrono::steady_clock::duration::max();
+  for (int step = 1; step <= 5; ++step) {
+    const auto next = of_step(step, 20'000);
+    const auto began = std::chrono::steady_clock::now();
+    kept.write(next);
+    shortest = std::min(shortest, std::chrono::steady_clock::now() - began);
+  }
+  return static_cast<unsigned>(
+      std::chrono::duration_cast<std::chrono::microseconds>(shortest).count());
 }
 
 TEST_CASE("checkpoint: after each of 50 kills while one is written, one can be loaded") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path);
   std::mt19937 random(5);
+  const auto a_write = time_of_write();
   int unfinished = 0;
   std::int64_t loaded_before = 0;
   for (int kill = 0; kill < 50; ++kill) {
@@ -403,7 +422,7 @@ TEST_CASE("checkpoint: after each of 50 kills while one is written, one can be l
     // Two have begun, so one is whole; then anywhere in the next.
     char heard[2];
     for (int begun = 0; begun < 2; ++begun) REQUIRE(::read(says[0], heard, 1) == 1);
-    ::usleep(random() % 2000);
+    ::usleep(random() % (a_write + 1));
     ::kill(child, SIGKILL);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
