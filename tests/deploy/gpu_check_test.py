@@ -2,10 +2,13 @@
 """tools/gpu/check in its short form, on the CPU: gpu_check_test.py BUILD_DIR"""
 import functools
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import deployment
@@ -85,13 +88,13 @@ class Steps(unittest.TestCase):
         self.assertEqual((steps["suites"]["outcome"], steps["card"]["outcome"]), ("failed", "passed"))
 
     def test_steps_after_the_time_are_left_out(self):
-        done, steps = self.check("--limit", "0", "--only", "card")
+        done, steps = self.check("--limit", "5", "--only", "card")
         self.assertEqual(steps["card"]["outcome"], "skipped", done.stdout)
 
     def test_an_unknown_step_is_refused(self):
         done, _ = self.check("--only", "cards")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("got cards", done.stdout)
+        self.assertIn("got 'cards'", done.stdout)
 
 
 class Bundle(unittest.TestCase):
@@ -102,6 +105,71 @@ class Bundle(unittest.TestCase):
             done = deployment.run(tool, "--torch", folder)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("expected a libtorch with CUDA", done.stdout)
+
+
+class Refusals(unittest.TestCase):
+    """What is refused at the start, and how the check ends early."""
+
+    def check(self, *words, **more):
+        return deployment.run(sys.executable, CHECK, "--device", "cpu", "--build", deployment.build_folder(), *words,
+                              **more)
+
+    def test_wrong_options_are_refused_at_once(self):
+        for words, text in ((["--only", ""], "expected some of card"), (["--only", "card,"], "expected some of card"),
+                            (["--only", "card,card"], "each once"), (["--limit", "1"], "at least 5 seconds"),
+                            (["--limit", "nan"], "at least 5 seconds"), (["--out", "missing/x.json"], "a file in a folder"),
+                            (["--out", "."], "a file in a folder"), (["--torch", "/usr"], "expected none with --build")):
+            with self.subTest(words=words):
+                done = self.check(*words)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(text, done.stdout)
+
+    def test_a_report_replaces_no_link_and_no_file_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept, link, beside = (pathlib.Path(folder) / name for name in ("kept.json", "link.json", "link.part"))
+            kept.write_text("old")
+            link.symlink_to(kept)
+            beside.write_text("precious")
+            self.check("--only", "utilisation", "--out", link)
+            self.assertTrue(link.is_symlink())
+            self.assertIn("utilisation", json.loads(kept.read_text())["steps"])
+            self.assertEqual(beside.read_text(), "precious")
+
+    def test_a_report_that_cannot_be_written_is_an_error(self):
+        done = self.check("--only", "card", "--out", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("could not write /dev/full: No space left", done.stdout)
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+
+    def test_a_check_that_tries_nothing_has_not_passed(self):
+        self.assertEqual(self.check("--only", "utilisation").returncode, 1)
+
+    def test_a_signal_ends_what_was_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, str(CHECK), "--device", "cpu", "--build", str(deployment.build_folder()), "--only",
+                       "ppo_cartpole"]
+            check = subprocess.Popen(command, env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            def trainings():
+                found = subprocess.run(["pgrep", "-f", folder], capture_output=True, text=True).stdout.split()
+                return [pid for pid in found if int(pid) != check.pid]
+            while not trainings():
+                self.assertIsNone(check.poll())
+                time.sleep(0.05)
+            check.send_signal(signal.SIGTERM)
+            self.assertEqual(check.wait(30), 128 + signal.SIGTERM)
+            self.assertEqual(trainings(), [])
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+
+    def test_the_bundle_refuses_options_without_values(self):
+        for words, text in ((["--torch"], "--torch: expected a value"), (["--out"], "--out: expected a value"),
+                            (["--torch", "/nowhere"], "--torch: expected a folder, got /nowhere"),
+                            (["--no-build"], "--no-build needs --torch"), (["--more"], "unknown option --more"),
+                            (["--out", "/tmp"], "--out: expected a file, got the folder /tmp")):
+            with self.subTest(words=words):
+                done = deployment.run(deployment.ROOT / "tools/gpu/bundle", *words)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertIn(text, done.stdout)
 
 
 if __name__ == "__main__":
