@@ -46,7 +46,8 @@ child_task granted_sessions::answer(std::uint64_t id, std::shared_ptr<service_st
   std::exception_ptr error;
   std::shared_ptr<session_lease> lease;
   try {
-    lease = co_await open_session(service, how, options);
+    auto leases = co_await open_sessions(service, how, options, 1);
+    lease = std::move(leases.front());
   } catch (...) {
     error = std::current_exception();
   }

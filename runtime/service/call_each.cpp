@@ -14,7 +14,7 @@ namespace {
 task<> call_one(service_state& service, const call_options& options, ref<call_base> call,
                 std::shared_ptr<replica_slot> slot, std::size_t place, const call_listener& told,
                 bool& asked) {
-  awaited_call pending(service, options, std::move(call), std::move(slot), false);
+  untyped_call pending(service, options, std::move(call), std::move(slot), false);
   std::exception_ptr error;
   try {
     auto& answered = co_await pending;

@@ -110,7 +110,7 @@ class pending_call : private queue_waiter {
 
 /// A call of an endpoint that is not known where it is awaited. It gives back the call, which has
 /// the value.
-class awaited_call final : public pending_call {
+class untyped_call final : public pending_call {
  public:
   using pending_call::pending_call;
   call_base& await_resume() {

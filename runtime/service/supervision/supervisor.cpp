@@ -396,7 +396,7 @@ child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
     bool has_it = false;
     std::exception_ptr error;
     try {
-      awaited_call pending(*service_, {.deadline = no_limit, .priority = priority::control},
+      untyped_call pending(*service_, {.deadline = no_limit, .priority = priority::control},
                            one->call->again(), slot, false);
       co_await pending;
       has_it = true;
