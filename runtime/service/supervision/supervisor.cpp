@@ -367,8 +367,13 @@ void supervisor::abandon(const place_ptr& at) {
 
 void supervisor::distribute(std::shared_ptr<publication> request) {
   request->number = ++published_;
-  std::erase_if(
-      kept_, [&](const auto& other) { return &other->call->endpoint == &request->call->endpoint; });
+  const auto replaced = std::find_if(kept_.begin(), kept_.end(), [&](const auto& other) {
+    return &other->call->endpoint == &request->call->endpoint;
+  });
+  if (replaced != kept_.end()) {
+    request->before = std::move(*replaced);
+    kept_.erase(replaced);
+  }
   kept_.push_back(request);
   publications_.push_back(std::move(request));
   for (const auto& p : places_) {

@@ -177,8 +177,10 @@ TEST_CASE("publish: it ends with its service") { play(ends_with_its_service); }
 
 TEST_CASE("publish: it holds in each placement") {
   log_off();
-  system sys({.threads = 2});
-  for (const auto where : {placement::thread, placement::shared}) sys.run(in_places(sys, where));
+  for (const auto where : {placement::thread, placement::shared}) {
+    system sys({.threads = 2});
+    sys.run(in_places(sys, where));
+  }
 }
 
 TEST_CASE("publish: in virtual time it holds in simulated processes") {
