@@ -28,28 +28,34 @@ void job_queue::push_urgent(caf::resumable* job, from where) {
 
 std::condition_variable* job_queue::bell_for(from where) noexcept {
   if (where == from::turn && size() == 1) {
-    if (idle_ == 0 || watched_ || wanted_) return nullptr;
+    if (idle_ == 0) return bell_of_reserve();
+    if (watched_ || wanted_) return nullptr;
     wanted_ = true;
     return &bells_->job;
   }
-  if (asked_ == idle_) return nullptr;
+  if (asked_ == idle_) return bell_of_reserve();
   const std::size_t free = idle_ - watched_;
   return asked_++ < free ? &bells_->job : &bells_->watch;
 }
 
 /// An idle thread, or one that has just been woken, takes an urgent job before anything else.
 std::condition_variable* job_queue::bell_for_urgent(from where) noexcept {
-  if (idle_ > asked_) return bell_for(where);
-  return reserve_rests_ ? &bells_->reserve : nullptr;
+  return idle_ > asked_ ? bell_for(where) : bell_of_reserve();
+}
+
+std::condition_variable* job_queue::bell_of_reserve() noexcept {
+  return std::exchange(reserve_rests_, false) ? &bells_->reserve : nullptr;
+}
+
+/// Requires the lock.
+caf::resumable* job_queue::rescued(caf::resumable* job) noexcept {
+  taken_when_rescued_ = jobs_.taken();
+  if (empty()) asked_ = 0;
+  return job;
 }
 
 caf::resumable* job_queue::take() {
   return take_unless([] { return false; });
-}
-
-job_queue::sight job_queue::look() const {
-  std::lock_guard lock(mutex_);
-  return {size(), urgent_.size(), urgent_.taken()};
 }
 
 caf::resumable* job_queue::try_take() {

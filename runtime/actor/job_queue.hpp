@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace troupe::detail {
@@ -22,7 +23,10 @@ namespace troupe::detail {
 /// threads keeps watch, and takes a job that has waited for a moment.
 ///
 /// An urgent job comes before all others. If every thread of the pool is busy, the reserve takes
-/// it, a thread that runs urgent jobs only.
+/// it, a thread that never runs ordinary jobs. An assured job has its place in the order of the
+/// ordinary ones, but if the pool takes no job for some milliseconds, the reserve takes it, too.
+/// The reserve looks at the queue from time to time while it isn't empty. Waking it for each job
+/// would cost as much as many messages.
 class job_queue {
  public:
   enum class from {
@@ -39,19 +43,21 @@ class job_queue {
   /// the lock, and not again once it has returned true.
   template <class Ends>
   caf::resumable* take_unless(Ends ends);
-  /// Waits for an urgent job that no thread of the pool comes for, or until `ends` returns true;
-  /// then it returns null. Only one thread, the reserve, may call it. `ends` is called under the
-  /// lock.
-  template <class Ends>
-  caf::resumable* take_urgent_unless(Ends ends);
+  /// Waits for an urgent or assured job that no thread of the pool comes for, or until `ends`
+  /// returns true; then it returns null. Only one thread, the reserve, may call it. `ends`, and
+  /// `assured`, which says whether a job is, are called under the lock.
+  template <class Ends, class Assured>
+  caf::resumable* take_urgent_unless(Ends ends, Assured assured);
 
   /// What lies in the queue at one moment.
   struct sight {
-    std::size_t waiting;         ///< Jobs, urgent ones included.
-    std::size_t urgent_waiting;  ///< Urgent jobs.
-    std::uint64_t urgent_taken;  ///< Urgent jobs that were taken until now.
+    std::uint64_t taken;   ///< The jobs that were taken until now.
+    std::size_t waiting;   ///< The jobs that wait.
+    bool assured_waiting;  ///< True if one of them is urgent or assured, and none was taken since.
   };
-  sight look() const;
+  /// Looks at the queue. `taken_before` is `taken` of the last look.
+  template <class Assured>
+  sight look(std::uint64_t taken_before, Assured assured) const;
 
   /// Takes the first job, or returns null if there is none. It doesn't wait.
   caf::resumable* try_take();
@@ -84,6 +90,25 @@ class job_queue {
     std::uint64_t taken() const noexcept { return begin_; }
     void push(caf::resumable* job);
     caf::resumable* pop() noexcept { return at(begin_++); }
+    /// Takes the first job that `wanted` is true of; null if there is none.
+    template <class Wanted>
+    bool holds(Wanted wanted) const {
+      for (auto number = begin_; number != end_; ++number) {
+        if (wanted(jobs_[number & (jobs_.size() - 1)])) return true;
+      }
+      return false;
+    }
+    template <class Wanted>
+    caf::resumable* take_out(Wanted wanted) {
+      for (auto number = begin_; number != end_; ++number) {
+        auto* const job = at(number);
+        if (!wanted(job)) continue;
+        for (; number != begin_; --number) at(number) = at(number - 1);
+        ++begin_;
+        return job;
+      }
+      return nullptr;
+    }
 
    private:
     caf::resumable*& at(std::uint64_t number) noexcept {
@@ -103,6 +128,9 @@ class job_queue {
   /// Returns the condition to notify for a job that has just been added; null if no thread needs to
   /// be woken.
   std::condition_variable* bell_for(from where) noexcept;
+  /// The reserve's bell if it has to begin to look; null if it looks already.
+  std::condition_variable* bell_of_reserve() noexcept;
+  caf::resumable* rescued(caf::resumable* job) noexcept;
   std::condition_variable* bell_for_urgent(from where) noexcept;
   template <class Which>
   void push_to(ring& jobs, caf::resumable* job, Which which);
@@ -131,6 +159,8 @@ class job_queue {
   bool watched_ = false;        ///< True if an idle thread keeps watch.
   bool wanted_ = false;         ///< True if an idle thread was woken to begin the watch.
   bool reserve_rests_ = false;  ///< True if the reserve waits to be woken.
+  /// The number of ordinary jobs that were taken when the reserve took one of them; none else.
+  std::optional<std::uint64_t> taken_when_rescued_;
   std::chrono::microseconds watch_ = short_watch;
 };
 
@@ -152,27 +182,44 @@ caf::resumable* job_queue::take_unless(Ends ends) {
   return nullptr;
 }
 
-template <class Ends>
-caf::resumable* job_queue::take_urgent_unless(Ends ends) {
+template <class Ends, class Assured>
+caf::resumable* job_queue::take_urgent_unless(Ends ends, Assured assured) {
   std::unique_lock lock(mutex_);
+  bool quiet = false;  // True if nothing has come and gone in the last watch.
   for (auto watch = std::chrono::microseconds(short_watch); !ends();) {
-    if (urgent_.empty()) {
+    if (jobs_.taken() == taken_when_rescued_) {  // The pool stands still since the last one.
+      if (auto* job = jobs_.take_out(assured)) return rescued(job);
+    }
+    if (quiet && empty()) {
       reserve_rests_ = true;
       bells_->reserve.wait(lock);
       reserve_rests_ = false;
+      quiet = false;
       watch = short_watch;
       continue;
     }
-    // A thread of the pool may be about to take the job, and has precedence.
-    const auto before = urgent_.taken();
+    // A thread of the pool may be about to take a job, and has precedence.
+    const bool urgent_lies = !urgent_.empty();
+    const auto before = taken();
+    const auto urgent_before = urgent_.taken();
+    const auto ordinary_before = jobs_.taken();
     bells_->reserve.wait_for(lock, watch);
-    if (urgent_.taken() != before) {
-      watch = longer(watch, long_watch_of_reserve);
-    } else if (!urgent_.empty()) {
-      return pop();
+    if (urgent_lies && urgent_.taken() == urgent_before && !urgent_.empty()) return pop();
+    const bool stands = watch == long_watch_of_reserve && jobs_.taken() == ordinary_before;
+    if (stands) {
+      if (auto* job = jobs_.take_out(assured)) return rescued(job);
     }
+    quiet = taken() == before;
+    watch = longer(watch, long_watch_of_reserve);
   }
   return nullptr;
+}
+
+template <class Assured>
+job_queue::sight job_queue::look(std::uint64_t taken_before, Assured assured) const {
+  std::lock_guard lock(mutex_);
+  const bool stands = taken() == taken_before && !empty();
+  return {taken(), size(), stands && (!urgent_.empty() || jobs_.holds(assured))};
 }
 
 template <class Change>

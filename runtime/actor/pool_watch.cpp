@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/actor/strand_actor.hpp"
 #include "runtime/actor/ticks.hpp"
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/log.hpp"
@@ -42,7 +43,8 @@ void pool_watch::look() {
     return static_cast<std::size_t>(
         std::count_if(turns.begin(), turns.end(), [&](duration d) { return d >= limit; }));
   };
-  const auto jobs = pool_.data().jobs.look();
+  const auto jobs = pool_.data().jobs.look(taken_, is_assured);
+  taken_ = jobs.taken;
   const auto held = longer_than(replace_after);
   const bool stands = held == turns.size() && jobs.waiting > 0;
   const bool enough = spares_.replace(held, stands);
@@ -52,7 +54,11 @@ void pool_watch::look() {
         {{"threads", turns.size()}, {"in_long_turns", held}, {"jobs_waiting", jobs.waiting}});
   }
   enough_ = enough;
-  note_urgent(jobs, now);
+  if (!jobs.assured_waiting) {
+    findings_->stalled_since = 0;
+  } else if (findings_->stalled_since == 0) {
+    findings_->stalled_since = ticks_of(now);
+  }
   findings_->threads = turns.size();
   findings_->in_long_turns = longer_than(long_turn);
   findings_->looked = ticks_of(now);
@@ -68,15 +74,6 @@ std::vector<duration> pool_watch::present_turns(time_point now) {
   }
   spares_.look(now, turns);
   return turns;
-}
-
-void pool_watch::note_urgent(const job_queue::sight& jobs, time_point now) {
-  const bool moved = std::exchange(urgent_taken_, jobs.urgent_taken) != jobs.urgent_taken;
-  if (jobs.urgent_waiting == 0 || moved) {
-    findings_->urgent_since = 0;
-  } else if (findings_->urgent_since == 0) {
-    findings_->urgent_since = ticks_of(now);
-  }
 }
 
 }  // namespace troupe::detail

@@ -21,8 +21,9 @@ struct pool_findings {
   /// Threads that have been in one turn for `pool_watch::long_turn` or longer.
   std::atomic<std::size_t> in_long_turns{0};
   std::atomic<duration::rep> looked{0};  ///< The time of the last look, in ticks of the clock.
-  /// The time since which urgent jobs wait and no thread takes one; 0 if they don't.
-  std::atomic<duration::rep> urgent_since{0};
+  /// The time since which an actor whose turns are reserved or assured waits and no thread takes
+  /// any job; 0 if there is none.
+  std::atomic<duration::rep> stalled_since{0};
 };
 
 /// Looks at the threads of a pool twice a second, on the clock's thread, which runs no role.
@@ -49,13 +50,12 @@ class pool_watch : public std::enable_shared_from_this<pool_watch> {
   void look();
   void look_later();
   std::vector<duration> present_turns(time_point now);
-  void note_urgent(const job_queue::sight& jobs, time_point now);
 
   class clock& clock_;
   thread_pool& pool_;
   spare_threads& spares_;
   std::vector<turn_sighting> pooled_;  ///< One for each thread of the pool.
-  std::uint64_t urgent_taken_ = 0;     ///< The urgent jobs that were taken until the last look.
+  std::uint64_t taken_ = 0;            ///< The jobs that were taken until the last look.
   bool enough_ = true;                 ///< False while a thread is needed and can't be had.
   const std::shared_ptr<pool_findings> findings_ = std::make_shared<pool_findings>();
   const std::shared_ptr<const pool_findings> told_ = findings_;

@@ -64,7 +64,7 @@ bool simulated_threads::step(turn_order& order) {
   rested_.clear();
   const auto has_thread = [](caf::resumable* job) {
     const auto* h = dynamic_cast<const strand_actor*>(job);
-    return !h || h->is_reserved() || !h->pool() || !h->pool()->full();
+    return !h || h->is_assured() || !h->pool() || !h->pool()->full();
   };
   auto* const job = order.take([&](caf::resumable* next) {
     return paused_in_.empty() || paused_in_.contains(next) || has_thread(next);

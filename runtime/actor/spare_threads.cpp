@@ -5,6 +5,7 @@
 #include <list>
 #include <thread>
 
+#include "runtime/actor/strand_actor.hpp"
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/actor/tsan_annotations.hpp"
 #include "runtime/base/scarcity.hpp"
@@ -76,7 +77,7 @@ class spare_threads::worker final : public caf::execution_unit {
   /// Returns the next job; null if this worker is not needed any more.
   caf::resumable* next() {
     if (takes_ == takes::urgent) {
-      return shared_.jobs.take_urgent_unless([&] { return shared_.stops; });
+      return shared_.jobs.take_urgent_unless([&] { return shared_.stops; }, is_assured);
     }
     return shared_.jobs.take_unless([&] {
       if (shared_.running <= shared_.wanted()) return false;

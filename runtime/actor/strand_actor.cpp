@@ -13,4 +13,9 @@ strand_actor::strand_actor(caf::actor_config& config, actor_context& system, std
       pool_(system.threads_in_virtual_time() ? system.threads_in_virtual_time()->of_new_actor()
                                              : nullptr) {}
 
+bool is_assured(caf::resumable* job) {
+  const auto* actor = dynamic_cast<const strand_actor*>(job);
+  return actor && actor->is_assured();
+}
+
 }  // namespace troupe::detail

@@ -20,6 +20,7 @@ class strand_actor : public caf::event_based_actor, public strand {
   /// The threads that run the turns of a host.
   enum class turns {
     pooled,   ///< The threads of the pool, or one of its own where it is spawned as detached.
+    assured,  ///< The threads of the pool, and the reserve where these take no turn for long.
     reserved  ///< The threads of the pool before other turns, and the reserve where all are busy.
   };
 
@@ -29,6 +30,8 @@ class strand_actor : public caf::event_based_actor, public strand {
   /// Draws the next random number that decides when this host gets its turn.
   std::uint64_t draw_turn() noexcept { return turn_draws_.next(); }
   bool is_reserved() const noexcept { return turns_ == turns::reserved; }
+  /// True if it has turns while other actors hold every thread of the pool.
+  bool is_assured() const noexcept { return turns_ != turns::pooled; }
   /// The threads that the actors of a simulated process share; null if their number is not limited.
   const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
   /// True if a turn may take time, also where time is virtual.
@@ -44,5 +47,8 @@ class strand_actor : public caf::event_based_actor, public strand {
   const turns turns_;
   const std::shared_ptr<simulated_pool> pool_;
 };
+
+/// True for an actor whose turns are assured or reserved.
+bool is_assured(caf::resumable* job);
 
 }  // namespace troupe::detail

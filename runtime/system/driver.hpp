@@ -17,9 +17,9 @@ inline call_error cancelled() {
   return call_error(error_kind::cancelled, "the program was told to end");
 }
 
-/// The actor that runs a program's main coroutine. Its turns are reserved, so that deadlines and
+/// The actor that runs a program's main coroutine. Its turns are assured, so that deadlines and
 /// cancellations work while roles hold every thread of the pool.
-class driver final : public reserved_host {
+class driver final : public host {
  public:
   struct outcome {
     bool finished = false;
@@ -28,7 +28,7 @@ class driver final : public reserved_host {
 
   driver(caf::actor_config& config, system_core& system, child_task main,
          std::shared_ptr<outcome> result)
-      : reserved_host(config, system, "main", turns::reserved),
+      : host(config, system, "main", turns::assured),
         system_(system),
         main_(std::move(main)),
         result_(std::move(result)) {

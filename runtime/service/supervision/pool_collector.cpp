@@ -28,7 +28,7 @@ std::vector<prometheus::MetricFamily> pool_collector::Collect() const {
   // Somebody looks twice a second, unless the clock itself stands still.
   const auto now = ticks_of(std::chrono::steady_clock::now());
   const auto unlooked = now - findings_->looked.load() - 2 * pool_watch::look_every.count();
-  const auto since = findings_->urgent_since.load();
+  const auto since = findings_->stalled_since.load();
   gauge("troupe_driver_stalled_seconds",
         "Seconds for which the main coroutine, deadlines and supervisors have waited for a thread.",
         std::max(seconds(unlooked), since == 0 ? 0.0 : seconds(now - since)));

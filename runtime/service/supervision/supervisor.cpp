@@ -15,7 +15,7 @@ supervisor::supervisor(caf::actor_config& config, replica_context& system,
                        std::shared_ptr<service_state> service,
                        std::shared_ptr<const role_factory> factory,
                        std::function<void(std::exception_ptr)> started)
-    : reserved_host(config, system, "supervisor of " + service->options.name, turns::reserved),
+    : host(config, system, "supervisor of " + service->options.name, turns::assured),
       system_(system),
       service_(std::move(service)),
       factory_(std::move(factory)),

@@ -52,7 +52,7 @@ class publication : public supervisor_request {
   std::shared_ptr<const publication> before;  ///< What it has replaced; null once it is answered.
 };
 
-class supervisor final : public reserved_host {
+class supervisor final : public host {
  public:
   /// `started` is called in the supervisor once every replica serves, with null, or with why it
   /// can't be.

@@ -47,7 +47,8 @@ class reserve {
  public:
   reserve(job_queue& jobs, std::atomic<std::size_t>& taken)
       : jobs_(jobs), thread_([this, &taken] {
-          while (jobs_.take_urgent_unless([this] { return ended_; })) ++taken;
+          while (jobs_.take_urgent_unless([this] { return ended_; }, [](auto*) { return false; }))
+            ++taken;
         }) {}
   ~reserve() {
     jobs_.change([this] { ended_ = true; });
