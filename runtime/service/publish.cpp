@@ -1,10 +1,11 @@
 #include "runtime/service/publish.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/call/signal.hpp"
-#include "runtime/service/supervision/supervisor.hpp"
+#include "runtime/service/state/publication.hpp"
 
 namespace troupe::detail {
 
@@ -15,8 +16,8 @@ task<> until_given(std::shared_ptr<signal> done) { co_await signal::awaiter(std:
 }  // namespace
 
 task<> publish(std::shared_ptr<service_state> service, call_options options, ref<call_base> call) {
-  const auto supervising = service->supervisor();
-  if (!supervising && !service->closed()) {
+  const auto publisher = service->get_publisher();
+  if (!publisher && !service->closed()) {
     throw std::logic_error(service->options.name +
                            ": publish: expected to be called in the process that serves the "
                            "service, got called in another one");
@@ -26,11 +27,7 @@ task<> publish(std::shared_ptr<service_state> service, call_options options, ref
       service, std::move(call),
       [done](std::exception_ptr error) { signal::set(done, std::move(error)); });
   // Dropping the request answers it.
-  if (supervising) {
-    supervising->post([asked] {
-      static_cast<supervisor&>(static_cast<host&>(strand::current())).distribute(asked);
-    });
-  }
+  if (publisher) publisher(std::exchange(asked, nullptr));
   asked = nullptr;
   const auto limit = options.deadline == duration(0) ? service->options.deadline : options.deadline;
   if (limit == no_limit) {

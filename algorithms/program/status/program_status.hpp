@@ -22,7 +22,7 @@ struct service_status {
   std::string service;
   std::string state;  ///< "ready", "degraded" (fewer than desired) or "down"
   double ready = 0, desired = 0, draining = 0;
-  double in_long_turn = 0;  ///< Replicas that have been in one turn for 10 s.
+  double in_long_turn = 0;             ///< Replicas that have been in one turn for 10 s.
   double in_flight = 0;                ///< Calls that were sent and are not answered yet.
   double waiting = 0;                  ///< Callers that wait for room in a queue.
   std::optional<double> calls_per_s;   ///< Answered calls between the scrapes.

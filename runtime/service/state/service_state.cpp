@@ -65,14 +65,14 @@ void service_state::withdraw(const std::vector<std::shared_ptr<replica_slot>>& s
   take_out(slots, true);
 }
 
-ref<inbox> service_state::supervisor() const {
+service_state::publisher service_state::get_publisher() const {
   std::lock_guard lock(mutex_);
-  return supervisor_;
+  return publisher_;
 }
 
-void service_state::set_supervisor(ref<inbox> supervisor) {
+void service_state::set_publisher(publisher by) {
   std::lock_guard lock(mutex_);
-  if (!closed_) supervisor_ = std::move(supervisor);
+  if (!closed_) publisher_ = std::move(by);
 }
 
 /// Requires mutex_.
@@ -157,12 +157,12 @@ void service_state::refuse_callers() {
 }
 
 void service_state::close(const std::string& reason) {
-  ref<inbox> supervisor;  // Released without the lock.
+  publisher ended;  // Released without the lock.
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = reason;
-    supervisor = std::move(supervisor_);
+    ended = std::exchange(publisher_, nullptr);
     for (const auto& slot : *table_) ended_->add_counts_of(*slot);
     for (const auto& slot : draining_) ended_->add_counts_of(*slot);
     draining_.clear();

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,7 @@ class wait_observer {
   ~wait_observer() = default;
 };
 
+class publication;
 struct role_kind;
 
 class service_state : public std::enable_shared_from_this<service_state> {
@@ -59,10 +61,12 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// The version of the table. A caller keeps version and table until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const replica_table> table() const;
-  /// The mailbox of its supervisor. Null before it is known, once the service has ended, and where
-  /// the service is another process's.
-  ref<inbox> supervisor() const;
-  void set_supervisor(ref<inbox> supervisor);
+  /// Hands publications to the supervisor, on any thread.
+  using publisher = std::function<void(std::shared_ptr<publication>)>;
+  /// Null before the supervisor has begun, once the service has ended, and where the service is
+  /// another process's.
+  publisher get_publisher() const;
+  void set_publisher(publisher by);
   /// Tells of a replica that is about to start.
   void starts(std::shared_ptr<replica_slot> slot);
   /// Adds replicas to the table, each at the place of its index, in one change of the table.
@@ -170,7 +174,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::shared_ptr<const replica_table> table_ = std::make_shared<replica_table>();
   std::atomic<std::uint64_t> version_{1};
   std::optional<std::string> closed_;
-  ref<inbox> supervisor_;  ///< Cleared at the end, because the supervisor holds this object.
+  publisher publisher_;  ///< Cleared at the end, because it holds the supervisor, which holds this.
   std::string last_crash_;
   std::map<queue_key, std::shared_ptr<ticket>> queue_;
   std::vector<std::shared_ptr<ticket>> watchers_;

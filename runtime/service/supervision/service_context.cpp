@@ -133,10 +133,7 @@ void service_context::set_supervisor(const service_state& service, ref<inbox> su
   {
     std::lock_guard lock(mutex_);
     const auto known = services_.find(service.number);
-    if (known != services_.end()) {
-      known->second.supervisor = supervisor;
-      known->second.state->set_supervisor(supervisor);
-    }
+    if (known != services_.end()) known->second.supervisor = supervisor;
   }
   // The service was stopped before its supervisor was known.
   if (service.closed()) supervisor->kill("its service is stopped");

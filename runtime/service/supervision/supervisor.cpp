@@ -25,6 +25,9 @@ supervisor::supervisor(caf::actor_config& config, replica_context& system,
 }
 
 void supervisor::starting() {
+  service_->set_publisher([me = self(), this](std::shared_ptr<publication> request) {
+    me->post([this, request = std::move(request)] { distribute(request); });
+  });
   start_watch_ = std::make_shared<start_watch>(
       system_, service_, [me = self(), this](start_watch::late_slots late) {
         me->post([this, late = std::move(late)] { starts_seen(late); });
@@ -461,22 +464,6 @@ void supervisor::look_at_publications() {
 }
 
 // ---- scaling
-
-supervisor_request::supervisor_request(std::shared_ptr<const service_state> service,
-                                       const char* what,
-                                       std::function<void(std::exception_ptr)> tell)
-    : service_(std::move(service)), what_(what), tell_(std::move(tell)) {}
-
-supervisor_request::~supervisor_request() {
-  if (!tell_) return;
-  answer(std::make_exception_ptr(
-      call_error(error_kind::service_down, service_->options.name + ": " + what_ + ": " +
-                                               service_->closed().value_or("it was stopped"))));
-}
-
-void supervisor_request::answer(std::exception_ptr error) {
-  if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
-}
 
 child_task supervisor::autoscale() {
   const auto& options = service_->options;
