@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "runtime/coroutine/combine.hpp"
+#include "runtime/service/call/publication.hpp"
 #include "runtime/service/call/signal.hpp"
-#include "runtime/service/state/publication.hpp"
 
 namespace troupe::detail {
 

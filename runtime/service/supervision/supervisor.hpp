@@ -9,7 +9,7 @@
 
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/service/call/host.hpp"
-#include "runtime/service/state/publication.hpp"
+#include "runtime/service/call/publication.hpp"
 #include "runtime/service/supervision/start_watch.hpp"
 
 namespace troupe::detail {

@@ -1,4 +1,4 @@
-#include "runtime/service/state/publication.hpp"
+#include "runtime/service/call/publication.hpp"
 
 #include <utility>
 
