@@ -25,6 +25,8 @@ TIME_LIMIT_SECONDS = 600
 EXIT_SKIPPED = 77
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+# A shell that kills its children when it exits may write such a line after its closing line.
+END_OF_A_JOB = re.compile(r"^\S+: line \d+: +\d+ (Killed|Terminated)\b")
 
 
 class Tally:
@@ -183,6 +185,13 @@ def run_suite(executable, folder, limit):
     return tally
 
 
+def read_closing_line(printed):
+    lines = [line.strip() for line in printed.splitlines()]
+    while lines and END_OF_A_JOB.match(lines[-1]):
+        lines.pop()
+    return CLOSING_LINE.match(lines[-1]) if lines else None
+
+
 def run_script(script, build, folder, limit):
     name = os.path.basename(script)
     log = folder / f"{pathlib.Path(script).parent.name}_{name}.log"  # two folders may have a script of one name
@@ -190,7 +199,7 @@ def run_script(script, build, folder, limit):
     show_progress(name)
     trouble = run_limited([script, str(build)], log, lambda: None, limit)
     printed = log.read_text(errors="replace").strip()
-    closing = CLOSING_LINE.match(printed.splitlines()[-1].strip()) if printed else None
+    closing = read_closing_line(printed)
     tally = Tally(*(int(count or 0) for count in closing.groups())) if closing else Tally()
     if not closing and not trouble:
         trouble = "printed no closing line"

@@ -361,6 +361,13 @@ class Runner(CheckCase):
             {"a": 'echo "2 passed, 0 failed"', "b": '[[ -d $1 ]] && echo "1 passed, 0 failed, 3 skipped"'})
         self.assertEqual((code, closing), (0, "3 passed, 0 failed, 3 skipped"))
 
+    def test_the_note_of_a_killed_job_may_follow_the_closing_line_and_nothing_else_may(self):
+        note = "/a/b.sh: line 12: 10897 Killed                  prometheus --config.file=p.yml > p.log 2>&1"
+        for after, expected in {note: 0, f"{note}\n{note}": 0, "bye": 1, f"bye\n{note}": 1}.items():
+            with self.subTest(after=after):
+                code, _, output = self.run_scripts({"a": f"echo '1 passed, 0 failed'\necho '{after}' >&2"})
+                self.assertEqual(code, expected, output)
+
     def test_a_suite_and_a_script_run_side_by_side(self):
         plant(self.root, {"test_x": """\
             #!/bin/bash
