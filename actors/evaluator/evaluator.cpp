@@ -11,6 +11,7 @@
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
+#include "runtime/service/progress.hpp"
 
 namespace troupe {
 
@@ -141,6 +142,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     auto actions = act(obs, random);
     if (together.counts()) count(together, obs, actions.discrete, left);
     auto after = environments_->step(std::move(actions));
+    note_progress();
     if (watcher_) watcher_(*environments_, &after);
     failed += after.failures.size();
     if (failed > 10 * episodes) {

@@ -11,6 +11,7 @@
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
+#include "runtime/service/progress.hpp"
 
 namespace troupe {
 
@@ -337,6 +338,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
   for (std::int64_t t = 0; t < steps; ++t) {
     draw_noise(t);
     auto after = environments_.step(act(obs, first + t * count));
+    note_progress();
     append(made.rows, obs, after);
     made.discounted.insert(made.discounted.end(), after.discounted.begin(), after.discounted.end());
     made.steps += count;

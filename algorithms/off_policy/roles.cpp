@@ -115,7 +115,8 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
   serve_options hosting{.name = "collectors",
                         .replicas = collectors(),
                         .placement = place_of(c.env),
-                        .deadline = long_call};
+                        .deadline = long_call,
+                        .max_call_time = max_call_time_of(c.env)};
   roles.collectors =
       co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
   if (!from) co_return;

@@ -64,7 +64,9 @@ task<evaluation> on_policy::evaluate_at_the_end(weights of) {
   playing.groups = 1;
   playing.normalizer = nullptr;  // the network normalises with the statistics in the weights
   playing.n_steps = 250;         // few steps are wasted after the last episode has ended
-  serve_options hosting{.name = "evaluation", .placement = place_of_evaluation(c.env)};
+  serve_options hosting{.name = "evaluation",
+                        .placement = place_of_evaluation(c.env),
+                        .max_call_time = max_call_time_of(c.env)};
   playing.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, environments), seed);
   final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments),

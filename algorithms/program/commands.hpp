@@ -30,6 +30,7 @@ struct train_arguments {
   bool json = false;     ///< Prints the summary as the last line of stdout.
   metrics_place metrics;
   std::size_t threads = 0;  ///< 0 means one for each core.
+  double stop_limit = 10;   ///< In seconds.
   bool deterministic = false;
   std::optional<std::string> faults;  ///< The text of a fault_plan.
   std::string trace;                  ///< The file of the trace. Empty means no trace.

@@ -73,6 +73,14 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       .add_option("--threads", to.threads,
                   "The number of threads in the pool. 0 means one for each core.")
       ->check(CLI::Range(0, 1024));
+  options
+      .add_option("--stop-limit", to.stop_limit,
+                  "The number of seconds from a signal to the end of the program. An update under "
+                  "way that needs longer is given up, and last_model gets the weights from before "
+                  "it.")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
   auto* deterministic = options.add_flag(
       "--deterministic", to.deterministic,
       "Run on one thread, in virtual time and in an order drawn from --seed, so that each run "

@@ -466,11 +466,15 @@ int train(const train_arguments& arguments, const context& of) {
   use_one_torch_thread();
   stop_request stop;
   const bool keeps_checkpoints = start.what.settings.checkpoint.every_updates > 0;
-  const signal_watch signals([&stop, keeps_checkpoints] {
-    stop.ask();
-    log::info("the run is asked to stop; a second signal ends the process",
-              {{"ends", keeps_checkpoints ? "after the update under way" : "now"}});
-  });
+  const auto stop_limit =
+      std::chrono::duration_cast<duration>(std::chrono::duration<double>(arguments.stop_limit));
+  const signal_watch signals(
+      [&stop, keeps_checkpoints] {
+        stop.ask();
+        log::info("the run is asked to stop; a second signal ends the process",
+                  {{"ends", keeps_checkpoints ? "after the update under way" : "now"}});
+      },
+      stop_limit);
   std::optional<trace_file> traced;
   try {
     traced.emplace(arguments.trace);
@@ -485,6 +489,7 @@ int train(const train_arguments& arguments, const context& of) {
                             .nodes = arguments.nodes,
                             .metrics = metrics,
                             .trace = traced->trace(),
+                            .stop_limit = stop_limit,
                             .stop_asked = [&] { return stop.asked(); },
                             .callbacks = {}};
   stop.heed();

@@ -134,6 +134,12 @@ placement place_of(const env_section& env) {
   return env.placement == "shared" && blocks(env) ? placement::thread : placement_of(env.placement);
 }
 
+duration max_call_time_of(const env_section& env) {
+  if (blocks(env)) return no_limit;
+  const std::chrono::duration<double> longest(std::max(env.step_timeout, env.reset_timeout));
+  return std::chrono::duration_cast<duration>(longest);
+}
+
 void require_deterministic(const env_section& env) {
   for (const auto& id : ids_of(env)) {
     const auto why = traits(id).not_deterministic;
@@ -301,9 +307,11 @@ void describe(options_schema<env_section>& s) {
   describe_timeout(s, "start_timeout", &env_section::start_timeout)
       .help("How long a process of environments in Python may take to import and make them.");
   describe_timeout(s, "reset_timeout", &env_section::reset_timeout)
-      .help("How long a reset of an environment in Python may take before its process is ended.");
+      .help("How long a reset may take before the environments are replaced, with their process if "
+          "they are in Python.");
   describe_timeout(s, "step_timeout", &env_section::step_timeout)
-      .help("How long a step of an environment in Python may take before its process is ended.");
+      .help("How long a step of the environments of a replica may take before they are replaced, with "
+          "their process if they are in Python.");
   s.field("curriculum", &env_section::curriculum)
       .help(
           "A curriculum over the environment's levels, from the easiest; the next level begins "

@@ -32,7 +32,8 @@ task<> environment_algorithm::serve_evaluator() {
   serve_options measuring{.name = "evaluator",
                           .placement = place_of_evaluation(s.env),
                           .deadline = long_call,
-                          .idempotent = {endpoint<&evaluator::evaluate>}};
+                          .idempotent = {endpoint<&evaluator::evaluate>},
+                          .max_call_time = max_call_time_of(s.env)};
   evaluations = co_await in.serve<evaluator>(std::move(measuring),
                                              evaluator_of(s.evaluation.episodes), in.stop_asked);
 }
@@ -48,7 +49,8 @@ task<evaluation> environment_algorithm::evaluate_finally(weights of) {
   serve_options measuring{.name = "final_evaluator",
                           .placement = place_of_evaluation(in.settings.env),
                           .deadline = long_call,
-                          .idempotent = {endpoint<&evaluator::evaluate>}};
+                          .idempotent = {endpoint<&evaluator::evaluate>},
+                          .max_call_time = max_call_time_of(in.settings.env)};
   const auto judging =
       co_await in.serve<evaluator>(std::move(measuring), evaluator_of(episodes), in.stop_asked);
   auto seen = co_await judging.route<&evaluator::evaluate>(

@@ -2,6 +2,7 @@
 // The inputs of a run of any algorithm (algorithm, run_output, run_options) and its results
 // (run_summary, run_result). Callers of train() and train_in() in train.hpp use them.
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -156,6 +157,10 @@ struct run_options {
   /// Metrics of all segments; null means a new registry.
   std::shared_ptr<metrics_registry> metrics = {};
   std::shared_ptr<class trace> trace = {};  ///< The trace of all segments; null means no trace.
+  /// The longest time, > 0, from `stop_asked` to the end of train(). An update under way that needs
+  /// longer is given up: last_model gets the weights from before it, and a run that goes on repeats
+  /// it. A deterministic run doesn't give up an update, since its result would depend on the time.
+  duration stop_limit = std::chrono::seconds(10);
   /// Returns true to stop the run, and must return true from then on. It is called on any thread:
   /// after each update, during a warm start and during evaluations. A run without checkpoints that
   /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates,

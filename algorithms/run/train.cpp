@@ -69,6 +69,20 @@ task<T> once_stopped(training_run& run, T value) {
   co_return value;
 }
 
+/// Returns once the run was asked to stop and can't wait any longer for the update under way. A
+/// fifth of stop_limit is left for the end of the program.
+task<bool> once_overdue(training_run& run) {
+  co_await once_stopped(run, true);
+  co_await sleep_for(run.sys.options().stop_limit / 5 * 4);
+  co_return false;
+}
+
+task<bool> train_rest(training_run& run, std::int64_t until) {
+  co_await run.make_up_for_stop();
+  if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
+  co_return true;
+}
+
 /// Serves the roles, which may have to wait for nodes. Returns false if the run was stopped first.
 /// A deterministic run doesn't ask meanwhile, since its result would depend on when it asks.
 task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
@@ -90,8 +104,13 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
   try {
     const bool serves = co_await serve_unless_stopped(run, from);
     if (!serves) co_return std::nullopt;
-    co_await run.make_up_for_stop();
-    if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
+    const auto first = co_await any(train_rest(run, until), once_overdue(run));
+    if (!first.value) {
+      log::warn("the update under way does not end in time, so it is given up; going on repeats it",
+                {{"stop_limit", detail::to_text(run.sys.options().stop_limit)}});
+      co_await run.keep_published_model();
+      co_return std::nullopt;
+    }
   } catch (const call_error& e) {
     if (!is_end_of_segment(run, e)) throw;
     stopped = true;
@@ -229,6 +248,7 @@ class segments {
                 .deterministic = settings_.deterministic,
                 .seed = seed,
                 .faults = settings_.faults,
+                .stop_limit = options_.stop_limit,
                 .listen = options_.listen,
                 .certs = options_.certs,
                 .join_secret = options_.join_secret,

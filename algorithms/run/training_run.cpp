@@ -313,17 +313,22 @@ void training_run::keep_last_model(const weights& last) {
 
 task<> training_run::keep_model_of_now() {
   // A trainer in the middle of an update finishes that update before it answers.
-  constexpr auto limit = std::chrono::seconds(5);
+  std::exception_ptr late;
   try {
-    const auto last = co_await with_timeout(newest(), limit);
+    const auto last = co_await with_timeout(newest(), sys.options().stop_limit / 2);
     keep_last_model(last);
-    co_return;
-  } catch (const std::exception& e) {
-    log::warn("an update does not end in time, so last_model gets the weights from before it",
-              {{"error", e.what()}});
+  } catch (...) {
+    late = std::current_exception();
   }
+  if (!late) co_return;
+  log::warn("an update does not end in time, so last_model gets the weights from before it",
+            {{"error", detail::describe(late)}});
+  co_await keep_published_model();
+}
+
+task<> training_run::keep_published_model() {
   try {
-    const auto last = co_await with_timeout(published(store), limit / 2);
+    const auto last = co_await with_timeout(published(store), sys.options().stop_limit / 10);
     keep_last_model(last);
     log::info("last_model has the last weights that were published", {{"version", last.version}});
   } catch (const std::exception& e) {

@@ -125,6 +125,8 @@ class training_run {
   /// Writes the weights of this moment as the run's last model, also in the middle of an update.
   /// Logs a warning if the trainer does not return them in time.
   task<> keep_model_of_now();
+  /// Writes the weights that were published last as the run's last model.
+  task<> keep_published_model();
 
   /// Writes the row of progress.csv for the update under way. With callbacks.on_update, the row is
   /// written after that callback, together with the values that it recorded.

@@ -5,7 +5,7 @@
 namespace troupe {
 
 std::stop_token system_stop_token() {
-  const auto* host = dynamic_cast<const detail::host*>(detail::strand::current_or_null());
+  const auto* host = detail::host::current_or_null();
   return host ? host->system_ends() : std::stop_token();
 }
 

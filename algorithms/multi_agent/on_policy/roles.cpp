@@ -96,6 +96,7 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   serve_options hosting{.name = "environments",
                         .replicas = replicas,
                         .placement = place_of(c.env),
+                        .max_call_time = max_call_time_of(c.env),
                         .program = program_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs), in.seed_of_segment("environments"),

@@ -113,6 +113,14 @@ host::~host() {
   if (own_thread_) own_thread_->remove();
 }
 
+host* host::current_or_null() noexcept {
+  return current_unit ? static_cast<host*>(strand::current_or_null()) : nullptr;
+}
+
+void host::note_progress() noexcept {
+  if (busy_since_) busy_since_->store(ticks_of(now()), std::memory_order_relaxed);
+}
+
 time_point host::now() const { return system_.clock().now(); }
 
 bool host::deterministic() const noexcept { return system_.deterministic(); }
@@ -124,7 +132,7 @@ template <class F>
 void host::turn_with(F handle) {
   current_unit = context();
   turn_fresh_ = std::exchange(turn_timed_, false);
-  if (busy_since_) busy_since_->store(ticks_of(now()), std::memory_order_relaxed);
+  note_progress();
   if (turns_seen_) turns_seen_->begin();
   try {
     turn mine(*this);

@@ -50,7 +50,12 @@ class host : public strand_actor, protected child_task::listener {
        turns by = turns::pooled);
   ~host() override;
 
+  /// Returns the host whose turn this thread runs, or null.
+  static host* current_or_null() noexcept;
+
   time_point now() const override;
+  /// In a turn: max_call_time begins anew for the call that it works on.
+  void note_progress() noexcept;
   bool deterministic() const noexcept;
   /// Returns a token that is requested when the system begins to end.
   std::stop_token system_ends() const;
