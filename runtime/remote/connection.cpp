@@ -80,6 +80,11 @@ void connection::note_sent(const message_header& header, const exported_services
   unanswered_.erase(unanswered_.begin());
 }
 
+ref<inbox> connection::peer_here() const {
+  std::lock_guard lock(mutex_);
+  return peer_;
+}
+
 std::uint32_t connection::add(ref<inbox> remote_replica) {
   std::lock_guard lock(mutex_);
   if (closed_) {

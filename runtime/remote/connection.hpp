@@ -33,6 +33,8 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void close(const std::string& why) { link_->close(why); }
   /// True if the link has closed, so that everything that was asked over it is lost.
   bool is_closed() const;
+  /// Returns the actor here that acts for the other side; null before `open`.
+  ref<inbox> peer_here() const;
 
   /// Sends a message. `write` writes its body, which has `size` bytes. Throws std::length_error if
   /// the message is longer than max_message, and what `write` throws.

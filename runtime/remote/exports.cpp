@@ -1,6 +1,7 @@
 #include "runtime/remote/exports.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/base/build_stamp.hpp"
 #include "runtime/base/log.hpp"
@@ -9,6 +10,7 @@
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/table_entry.hpp"
+#include "runtime/remote/wait_report.hpp"
 #include "runtime/service/replica/replica.hpp"
 
 namespace troupe::detail {
@@ -178,6 +180,53 @@ void exports::answer_ping(const message& m) {
                   .control = 1,
                   .replica = m.header.replica,
                   .what = static_cast<std::uint32_t>(stuck ? alive::process : alive::replica)});
+}
+
+void exports::ask_waits(std::uint32_t number) {
+  const auto place = all_.find(number);
+  // The replica has ended, and the other side has been told.
+  if (place == all_.end() || !place->second.made_here || !place->second.serves) return;
+  const auto& slot = place->second.slot;
+  detail::ask_waits(*slot, [me = by_.self(), number, slot](replica_waits waits) {
+    me->post([number, slot, waits = std::move(waits)] {
+      peer::here().exported().tell_waits(number, *slot, waits);
+    });
+  });
+}
+
+void exports::tell_waits(std::uint32_t number, const replica_slot& slot,
+                         const replica_waits& waits) {
+  const auto place = all_.find(number);
+  if (place == all_.end() || place->second.slot.get() != &slot) return;
+  const auto ids = forwarded_.ids_of(number);
+  wait_report report{.ongoing = waits.ongoing, .full = waits.full};
+  std::set<std::uint64_t> slices;
+  for (const auto& [call, slice] : waits.begun) {
+    slices.insert(slice);
+    if (const auto id = ids.find(call.get()); id != ids.end())
+      report.begun.push_back({id->second, slice});
+  }
+  for (const auto& call : waits.queued) {
+    if (const auto id = ids.find(call.get()); id != ids.end()) report.queued.push_back(id->second);
+  }
+  for (const auto& [service, t] : by_.imported().room_waits()) {
+    if (slices.contains(t->by_slice)) report.for_room.push_back({t->by_slice, service});
+  }
+  // Those of its own process, if it is isolated.
+  for (const auto& wait : waits.for_room) report.for_room.push_back({wait.slice, wait.service});
+  by_.way().send({.kind = message_kind::waits, .control = 1, .replica = number}, report);
+}
+
+void exports::end_wait(const message& m) {
+  const auto place = all_.find(m.header.replica);
+  if (place == all_.end() || !place->second.made_here) return;
+  auto body = m.body();
+  const auto members = body.read<std::string>();
+  const auto slice = m.header.id;
+  for (const auto& [service, t] : by_.imported().room_waits()) {
+    if (t->by_slice == slice) end_in_cycle(t, members);
+  }
+  detail::end_room_wait(*place->second.slot, slice, members);
 }
 
 void exports::tell_serves(std::uint32_t number, const replica_slot& slot) {

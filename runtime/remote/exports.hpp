@@ -27,6 +27,10 @@ class exports {
   void cancel(const message& m) { forwarded_.cancel(m.header); }
   void drop(std::uint32_t number);
   void answer_ping(const message& m);
+  /// Asks a replica that was made here for its calls, and tells the other side.
+  void ask_waits(std::uint32_t number);
+  /// Ends the wait for room of work here, because it is in a cycle.
+  void end_wait(const message& m);
 
   /// Sends the table of a service's replicas, which the other side may import from now on.
   void tell_table(const std::string& name, const replica_table& replicas);
@@ -72,6 +76,7 @@ class exports {
   void run(std::uint32_t number, const wanted_role& wanted, std::string role_spec);
   void serves(std::uint32_t number, std::shared_ptr<replica_slot> slot);
   bool take_over(std::uint32_t number, const std::string& role_spec);
+  void tell_waits(std::uint32_t number, const replica_slot& slot, const replica_waits& waits);
   void tell_serves(std::uint32_t number, const replica_slot& slot);
   void tell_ended(std::uint32_t number, const std::string& reason);
   /// Ends a replica that was made here.

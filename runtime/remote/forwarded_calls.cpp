@@ -42,9 +42,14 @@ void forwarded_calls::start(const message_header& asked, std::shared_ptr<service
   call_options options{.deadline = no_limit};
   if (asked.deadline != message_header::no_deadline) options.deadline = duration(asked.deadline);
   if (asked.control != 0) options.priority = priority::control;
-  auto& running = by_.start_root(forward_call(answer_to(asked), std::move(service), std::move(slot),
-                                              options, std::move(call)));
-  running_[{asked.replica, asked.id}] = &running;
+  auto& running = running_[{asked.replica, asked.id}];
+  running.call = call.get();
+  // What the other side awaits the call with stands for the caller here; see cycle_watch.
+  by_.slice = asked.slice();
+  auto& coroutine = by_.start_root(forward_call(answer_to(asked), std::move(service),
+                                                std::move(slot), options, std::move(call)));
+  by_.slice = 0;
+  running.coroutine = &coroutine;
 }
 
 void forwarded_calls::refuse(const message_header& asked, const std::exception_ptr& error) {
@@ -100,13 +105,22 @@ void forwarded_calls::check_number(const message_header& asked) const {
 void forwarded_calls::cancel(const message_header& asked) {
   const auto place = running_.find({asked.replica, asked.id});
   if (place == running_.end()) return;
-  by_.cancel_root(*place->second);
+  by_.cancel_root(*place->second.coroutine);
   running_.erase(place);
 }
 
 void forwarded_calls::cancel_all() {
-  for (const auto& [call, running] : running_) by_.cancel_root(*running);
+  for (const auto& [call, running] : running_) by_.cancel_root(*running.coroutine);
   running_.clear();
+}
+
+std::map<const call_base*, std::uint64_t> forwarded_calls::ids_of(std::uint32_t replica) const {
+  std::map<const call_base*, std::uint64_t> ids;
+  for (auto at = running_.lower_bound({replica, 0});
+       at != running_.end() && at->first.first == replica; ++at) {
+    ids.emplace(at->second.call, at->first.second);
+  }
+  return ids;
 }
 
 bool forwarded_calls::any_of(std::uint32_t replica) const {

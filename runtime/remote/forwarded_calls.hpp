@@ -33,6 +33,8 @@ class forwarded_calls {
   void check_number(const message_header& asked) const;
   /// True if a call of that replica is under way.
   bool any_of(std::uint32_t replica) const;
+  /// Returns the ids of the replica's calls that are under way.
+  std::map<const call_base*, std::uint64_t> ids_of(std::uint32_t replica) const;
 
  private:
   child_task forward_call(message_header reply, std::shared_ptr<service_state> service,
@@ -41,9 +43,14 @@ class forwarded_calls {
   void send_result(message_header header, call_base& call);
   void send_error(message_header header, ending how, const std::exception_ptr& error);
 
+  struct forwarding {
+    child_task* coroutine = nullptr;
+    const call_base* call = nullptr;
+  };
+
   peer& by_;
   /// Keyed by replica and id.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, child_task*> running_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, forwarding> running_;
 };
 
 }  // namespace troupe::detail

@@ -34,8 +34,10 @@ void granted_sessions::open(const message& m) {
     if (m.header.deadline != message_header::no_deadline) {
       how.deadline = std::max(duration(1), duration(m.header.deadline));
     }
+    by_.slice = m.header.slice();
     waiting_[id] = &by_.start_root(
         answer(id, std::move(service), how, session_options{.exclusive = exclusive}));
+    by_.slice = 0;
   } catch (const call_error&) {
     refuse(id, std::current_exception());
   }

@@ -130,6 +130,14 @@ void imports::stands(const std::string& name, std::uint64_t serial,
   sessions_.stands(serial);
 }
 
+std::vector<std::pair<std::string, std::shared_ptr<ticket>>> imports::room_waits() const {
+  std::vector<std::pair<std::string, std::shared_ptr<ticket>>> waits;
+  for (const auto& [name, known] : all_) {
+    for (auto& t : known.service->queued_by_endpoints()) waits.emplace_back(name, std::move(t));
+  }
+  return waits;
+}
+
 void imports::on_down(const inbox& who) {
   std::uint64_t ended = 0;
   for (auto& [name, known] : all_) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/remote/message.hpp"
@@ -35,6 +36,9 @@ class imports {
   // These handle what the other side tells.
   void learn_table(const message& m);
   void learn_closed(const message& m);
+
+  /// Returns the tickets of work that waits for room at a service of the other side.
+  std::vector<std::pair<std::string, std::shared_ptr<ticket>>> room_waits() const;
 
   void on_down(const inbox& who);
   /// Reports that the link is lost but another may come. Calls wait for the new link.

@@ -13,6 +13,9 @@
 //     drop n                 ────────────────>    a role that was made for it ends
 //     ping n                 ────────────────>
 //                            <────────────────  pong n, and whether it has gone on since the last
+//     ask_waits n            ────────────────>    which calls it works on, and which wait
+//                            <────────────────  waits n, a wait_report
+//     end_wait n, id, members ───────────────>    the work with that slice waits in a cycle
 //     watch name             ────────────────>    tells of a service's replicas from here on
 //                            <────────────────  table name, replicas / closed name, reason
 //     open id, name          ────────────────>    grants a session of a service, once one is free
@@ -45,9 +48,12 @@ enum class message_kind : std::uint8_t {
   measure,
   open,
   release,
+  ask_waits,
+  end_wait,
   // The exporter sends these to the importer.
   serves,
   pong,
+  waits,
   result,
   error,
   ended,
@@ -78,7 +84,7 @@ enum class alive : std::uint32_t {
 
 /// The header of each message. The body depends on its kind.
 struct message_header {
-  static constexpr std::uint16_t current = 5;
+  static constexpr std::uint16_t current = 6;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t protocol = current;
@@ -86,13 +92,18 @@ struct message_header {
   std::uint8_t control = 0;    ///< 1 if the message doesn't queue behind work.
   std::uint32_t replica = 0;   ///< The replica's number on this link.
   std::uint64_t sequence = 0;  ///< Counts the messages of this urgency in this direction.
-  /// The id of a call, its result and its cancellation, of `measure`, or of a session.
+  /// The id of a call, its result and its cancellation, of `measure`, or of a session; the slice of
+  /// work in `end_wait`.
   std::uint64_t id = 0;
   std::uint32_t what = 0;  ///< One of the enums above; the upper half of the key in call and make.
   std::uint32_t key_low = 0;            ///< The lower half of that key.
   std::int64_t deadline = no_deadline;  ///< The time left to a call or `open`, in nanoseconds.
-  std::int64_t version = any_version;   ///< The version of the role, in `serves` and in a result.
+  /// The version of the role, in `serves` and in a result; the strand::slice that awaits it, in
+  /// `call` and in `open`.
+  std::int64_t version = any_version;
 
+  std::uint64_t slice() const { return static_cast<std::uint64_t>(version); }
+  void set_slice(std::uint64_t slice) { version = static_cast<std::int64_t>(slice); }
   /// The key of a call's kind or of the constructor of `make`; see call_registry.hpp.
   std::uint64_t key() const { return std::uint64_t{what} << 32 | key_low; }
   void set_key(std::uint64_t key) {

@@ -70,6 +70,10 @@ void peer::act_on(const message& m) {
       return exports_.drop(m.header.replica);
     case message_kind::ping:
       return exports_.answer_ping(m);
+    case message_kind::ask_waits:
+      return exports_.ask_waits(m.header.replica);
+    case message_kind::end_wait:
+      return exports_.end_wait(m);
     case message_kind::watch: {
       auto body = m.body();
       return watch_service(body.read<std::string>());

@@ -5,6 +5,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
+#include "runtime/remote/wait_report.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {
@@ -117,6 +118,11 @@ child_task remote_replica::watch_over() {
     // It is unknown what the replica does now, and max_call_time is for a replica that is known to
     // be busy.
     if (!heard) note_busy();
+    // Calls that wait for each other in a cycle may wait there rather than here.
+    const auto& most_at_once = service_->options;
+    if (in_flight_.size() >= std::min(most_at_once.max_ongoing, most_at_once.max_queued)) {
+      service_->note_wait();
+    }
     const bool may_be_busy = !serves_ || !in_flight_.empty();
     stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
     // A process that is lost takes all replicas behind its link with it.
@@ -158,6 +164,7 @@ void remote_replica::send(ref<call_base> call) {
   message_header header{
       .kind = message_kind::call, .control = call->urgent, .replica = number_, .id = ++last_id_};
   header.set_key(kind.key);
+  header.set_slice(call->by_slice);
   if (call->limited) {
     const auto left = call->deadline - now();
     header.deadline = std::max<std::int64_t>(1, left.count());
@@ -221,6 +228,42 @@ void remote_replica::stop_working(call_base& call) {
   give_room_back();
 }
 
+// ---- cycles
+
+void remote_replica::tell_waits(waits_function tell) {
+  // Who imports a replica doesn't look for its cycles; the process that serves it does.
+  if (!factory_ || crashed()) return;
+  asked_waits_.push_back(std::move(tell));
+  if (asked_waits_.size() > 1) return;
+  to_->send({.kind = message_kind::ask_waits, .control = 1, .replica = number_});
+}
+
+void remote_replica::read_waits(const message& m) {
+  auto body = m.body();
+  const auto report = body.read<wait_report>();
+  replica_waits mine;
+  mine.ongoing = report.ongoing;
+  for (const auto& [id, slice] : report.begun) {
+    const auto place = in_flight_.find(id);
+    if (place != in_flight_.end()) mine.begun.push_back({place->second, slice});
+  }
+  for (const auto id : report.queued) {
+    const auto place = in_flight_.find(id);
+    if (place != in_flight_.end()) mine.queued.push_back(place->second);
+  }
+  for (const auto& [slice, service] : report.for_room) mine.for_room.push_back({slice, service});
+  mine.full = report.full && slot_->in_flight() <= static_cast<std::int64_t>(
+                                                       mine.ongoing + mine.queued.size());
+  mine.spokesman = to_->peer_here();
+  for (const auto& tell : std::exchange(asked_waits_, {})) tell(mine);
+}
+
+void remote_replica::end_room_wait(std::uint64_t slice, const std::string& members) {
+  if (!factory_ || crashed()) return;
+  to_->send({.kind = message_kind::end_wait, .control = 1, .replica = number_, .id = slice},
+            members);
+}
+
 // ---- what comes back
 
 void remote_replica::heard(const message& m) {
@@ -233,6 +276,8 @@ void remote_replica::heard(const message& m) {
         // The replica's calls may wait for a thread there, which is no hang.
         if (goes_on_) note_busy();
         return;
+      case message_kind::waits:
+        return read_waits(m);
       case message_kind::serves:
         if (std::exchange(serves_, true)) return;
         service_->note_version(*slot_, m.header.version);
@@ -314,6 +359,7 @@ void remote_replica::note_begun() {
 
 void remote_replica::ended() {
   note_begun();
+  asked_waits_.clear();
   in_flight_.clear();
   while (!unsent_.empty()) unsent_.pop_front().drop();
   if (to_ && number_ != 0) {

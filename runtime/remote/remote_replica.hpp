@@ -3,6 +3,8 @@
 // results come back as if the replica were local. Internal to runtime/.
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "runtime/remote/slot_provider.hpp"
 #include "runtime/service/replica/replica.hpp"
@@ -27,6 +29,8 @@ class remote_replica final : public replica {
   void lost(const std::string& why);
   void writable();
   void stop_working(call_base& call) override;
+  void tell_waits(waits_function tell) override;
+  void end_room_wait(std::uint64_t slice, const std::string& members) override;
 
  private:
   void starting() override;
@@ -40,6 +44,7 @@ class remote_replica final : public replica {
   ref<call_base> take(std::uint64_t id);
   void finish(const message& m);
   void read_answer(const message& m, call_base& call);
+  void read_waits(const message& m);
   child_task watch_over();
   void note_begun();
   void note_busy();
@@ -57,6 +62,7 @@ class remote_replica final : public replica {
   /// The calls among these that keep the replica busy until they return.
   std::size_t executing_ = 0;
   list<call_base> unsent_;  ///< The calls that wait while the link is full.
+  std::vector<waits_function> asked_waits_;  ///< Those who wait for the next wait_report.
   bool serves_ = false;
   /// True if the process has sent anything since the last ping.
   bool heard_process_ = true;

@@ -87,6 +87,7 @@ void requested_sessions::wait_unsent(std::uint64_t id, asked& a) {
 void requested_sessions::send_open(std::uint64_t id, asked& a) {
   const auto& request = *a.request;
   message_header header{.kind = message_kind::open, .id = id};
+  header.set_slice(request.by_slice);
   if (request.until != time_point::max()) {
     header.deadline = std::max<std::int64_t>(1, (request.until - by_.now()).count());
   }

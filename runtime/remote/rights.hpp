@@ -29,6 +29,10 @@ constexpr message_right right_to(message_kind kind) {
       return {"make", sender::host};
     case message_kind::measure:
       return {"measure", sender::host};
+    case message_kind::ask_waits:
+      return {"ask_waits", sender::host};
+    case message_kind::end_wait:
+      return {"end_wait", sender::host};
     case message_kind::table:
       return {"table", sender::host};
     case message_kind::closed:
@@ -42,6 +46,8 @@ constexpr message_right right_to(message_kind kind) {
       return {"import", sender::guest};
     case message_kind::measured:
       return {"measured", sender::guest};
+    case message_kind::waits:
+      return {"waits", sender::guest};
     case message_kind::open:
       return {"open", sender::guest};
     case message_kind::release:

@@ -64,6 +64,7 @@ class opening final : private queue_waiter {
       : service_(std::move(service)), home_(caller::current().home()) {
     for (std::size_t i = 0; i < terms.count; ++i) {
       const auto request = std::make_shared<session_request>();
+      request->by_slice = home_.slice;
       request->who = caller::current().me();
       request->exclusive = terms.exclusive;
       request->wait = terms.wait;
@@ -89,6 +90,12 @@ class opening final : private queue_waiter {
         taken.push_back(std::make_shared<session_lease>(service_, request, std::move(slot)));
       }
     }
+    if (taken.empty() && !members_.empty()) {
+      throw call_error(error_kind::overloaded,
+                       service_->options.name +
+                           ": a session was awaited: services wait for each other in a cycle: " +
+                           members_);
+    }
     return taken;
   }
 
@@ -104,11 +111,16 @@ class opening final : private queue_waiter {
     called_ = true;
     if (waiter_.handle) home_.wake(waiter_);
   }
+  void in_cycle(const std::string& members) override {
+    members_ = members;
+    notified();
+  }
 
   std::shared_ptr<service_state> service_;
   strand& home_;
   session_group group_;
   bool called_ = false;
+  std::string members_;  ///< Of the cycle in which it waits; empty if there is none.
   waiter waiter_;
 };
 
@@ -121,6 +133,7 @@ task<leases> next_sessions(std::shared_ptr<service_state> service, session_terms
                                                    " wait for a session already (max_waiting)");
     }
     auto taken = mine.take();
+    if (taken.empty()) service->note_wait();
     while (taken.empty()) {
       if (const auto reason = service->closed()) {
         throw call_error(error_kind::service_down, service->options.name + ": " + *reason);

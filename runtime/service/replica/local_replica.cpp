@@ -118,21 +118,17 @@ void local_replica::start_backlog() {
   if (!backlog_.empty()) service_->note_wait();
 }
 
-replica_waits local_replica::waits() {
+void local_replica::tell_waits(waits_function tell) {
   replica_waits mine;
-  std::size_t queued = 0;
-  backlog_.for_each([&](call_base& call) {
-    ++queued;
-    if (call.by_slice != 0) mine.queued.emplace_back(&call);
-  });
+  backlog_.for_each([&](call_base& call) { mine.queued.emplace_back(&call); });
   if (ongoing_ >= service_->options.max_ongoing) {
     mine.ongoing = ongoing_;
-    mine.full = slot_->in_flight() <= static_cast<std::int64_t>(ongoing_ + queued);
+    mine.full = slot_->in_flight() <= static_cast<std::int64_t>(ongoing_ + mine.queued.size());
   }
   begun_.for_each([&](call_base& call) {
-    if (call.by_slice != 0 && call.slice != 0) mine.begun.emplace_back(&call);
+    if (call.slice != 0) mine.begun.push_back({ref<call_base>(&call), call.slice});
   });
-  return mine;
+  tell(std::move(mine));
 }
 
 ref<call_base> local_replica::take_out(call_base& of_backlog) {

@@ -26,7 +26,7 @@ class local_replica : public replica, private replica_port {
   void before_end() override;
   void ended() override;
   void stop_working(call_base& call) override;
-  replica_waits waits() override;
+  void tell_waits(waits_function tell) override;
   void room_came() override;
 
   // These override replica_port.

@@ -144,8 +144,12 @@ bool abandon(replica_context& system, const service_state& service, replica_slot
   return true;
 }
 
-void ask_waits(const replica_slot& slot, std::function<void(replica_waits)> tell) {
-  slot.where->post([tell = std::move(tell)] { tell(here().waits()); });
+void ask_waits(const replica_slot& slot, waits_function tell) {
+  slot.where->post([tell = std::move(tell)] { here().tell_waits(tell); });
+}
+
+void end_room_wait(const replica_slot& slot, std::uint64_t slice, const std::string& members) {
+  slot.where->post([slice, members] { here().end_room_wait(slice, members); });
 }
 
 }  // namespace troupe::detail

@@ -12,13 +12,28 @@ namespace troupe::detail {
 
 /// The coroutine calls of one replica, as it reports them.
 struct replica_waits {
+  /// A call that the replica works on.
+  struct work {
+    ref<call_base> call;
+    std::uint64_t slice = 0;  ///< The strand::slice of its endpoint, where the role lives.
+  };
+  /// Work that waits for room at a service of this process, where its replica lives.
+  struct room_wait {
+    std::uint64_t slice = 0;
+    std::string service;
+  };
+
   std::size_t ongoing = 0;  ///< Calls that the replica works on; 0 if it could work on more.
   /// It holds these and coroutine calls behind them, nothing else: room comes by their ends alone.
   bool full = false;
-  // These hold the calls that endpoints await.
-  std::vector<ref<call_base>> begun;
+  std::vector<work> begun;
   std::vector<ref<call_base>> queued;
+  /// Of a replica in another process: the actor that makes its calls here.
+  ref<inbox> spokesman;
+  std::vector<room_wait> for_room;  ///< Of a replica in another process.
 };
+
+using waits_function = std::function<void(replica_waits)>;
 
 class replica : public host {
  public:
@@ -30,8 +45,11 @@ class replica : public host {
 
   // In a turn of its own.
   void stop_working(call_base& call) override = 0;
-  /// The calls that it works on and that wait in its queue, where its role lives here.
-  virtual replica_waits waits() { return {}; }
+  /// Tells, now or later, the calls that it works on and that wait in its queue. It is told nothing
+  /// if its role was not made for this process, or if the replica ends.
+  virtual void tell_waits(waits_function tell) = 0;
+  /// Ends the wait for room of such work with an error that names the members of a cycle.
+  virtual void end_room_wait(std::uint64_t /*slice*/, const std::string& /*members*/) {}
   /// Ends the replica, whose slot is leaving, once it has nothing left to do.
   void drain();
 
@@ -77,6 +95,7 @@ bool abandon(replica_context& system, const service_state& service, replica_slot
 
 // The same from any thread. An actor that has ended hears nothing.
 /// `tell` is called in the replica.
-void ask_waits(const replica_slot& slot, std::function<void(replica_waits)> tell);
+void ask_waits(const replica_slot& slot, waits_function tell);
+void end_room_wait(const replica_slot& slot, std::uint64_t slice, const std::string& members);
 
 }  // namespace troupe::detail

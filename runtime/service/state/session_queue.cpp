@@ -101,7 +101,7 @@ void session_queue::give_up(const std::shared_ptr<session_request>& request) {
 void session_queue::end_session(const std::shared_ptr<session_request>& request,
                                 replica_slot& slot) {
   if (owner_) return owner_->release(request);
-  end_session(slot);
+  end_session(*request, slot);
 }
 
 bool session_queue::granted(const std::shared_ptr<session_request>& request,
@@ -129,10 +129,25 @@ void session_queue::refused(const std::shared_ptr<session_request>& request,
   notify({{std::move(who), request}});
 }
 
-void session_queue::end_session(replica_slot& slot) {
+session_waits session_queue::waits() {
+  session_waits all;
+  std::lock_guard lock(mutex_);
+  if (owner_ || queue_.empty()) return all;
+  std::size_t most = 1;
+  for (const auto& group : queue_) {
+    const auto& first = group.front();
+    if (first->exclusive) most = std::max(most, group.size());
+    all.waiting.push_back({first, first->who, first->exclusive ? most : 1});
+  }
+  all.held = held_;
+  return all;
+}
+
+void session_queue::end_session(const session_request& request, replica_slot& slot) {
   std::vector<session_call> served;
   {
     std::lock_guard lock(mutex_);
+    std::erase_if(held_, [&](const auto& each) { return each.request == &request; });
     slot.has_exclusive_session = false;
     if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) slot.drain();
     grant_all(served);
@@ -151,6 +166,7 @@ bool session_queue::grant(session_request& request) {
   if (!best) return false;
   best->sessions.fetch_add(1);
   best->has_exclusive_session = request.exclusive;
+  held_.push_back({&request, request.who.get(), request.by_slice, best->serial, request.exclusive});
   request.granted = std::move(best);
   return true;
 }
@@ -163,6 +179,7 @@ bool session_queue::grant(const session_group& group) {
       const auto slot = std::exchange(group[i]->granted, nullptr);
       slot->has_exclusive_session = false;
       slot->sessions.fetch_sub(1);
+      held_.pop_back();
     }
     return false;
   }

@@ -27,7 +27,8 @@ struct session_request {
   queue_waiter* waiting = nullptr;       ///< Used by its actor only; null once it has given up.
 
   // The lock of the queue guards these.
-  ref<inbox> who;  ///< Null once it has its replica, because others may hold the session then.
+  std::uint64_t by_slice = 0;  ///< The strand::slice of its opener.
+  ref<inbox> who;              ///< Null once it has its replica, because others may hold the session then.
   bool queued = false;
   std::shared_ptr<replica_slot> granted;  ///< The replica where its session is open.
   std::exception_ptr error;  ///< The reason why an owner in another process has refused it.
@@ -55,6 +56,30 @@ class session_owner {
   virtual void ask(std::shared_ptr<session_request> request) = 0;
   /// Gives back a session that nobody waits for or holds any more.
   virtual void release(std::shared_ptr<session_request> request) = 0;
+};
+
+/// An opener that waits for sessions.
+struct waiting_session {
+  std::shared_ptr<session_request> request;  ///< The first of its group.
+  ref<inbox> who;
+  /// The number of replicas without a session that it needs. One that waits behind an opener that
+  /// needs more needs as many.
+  std::size_t count = 1;
+};
+
+/// A session that is open.
+struct held_session {
+  const session_request* request = nullptr;
+  /// Who opened it. This is for comparison only, because the session may outlive its opener.
+  const inbox* who = nullptr;
+  std::uint64_t by_slice = 0;
+  std::uint64_t replica = 0;  ///< The serial of its replica.
+  bool exclusive = false;
+};
+
+struct session_waits {
+  std::vector<waiting_session> waiting;
+  std::vector<held_session> held;
 };
 
 /// Grants sessions in the order of asking, but a request for a shared session passes those that
@@ -88,13 +113,17 @@ class session_queue {
   /// Ends the session that was opened for the request at `slot`.
   void end_session(const std::shared_ptr<session_request>& request, replica_slot& slot);
 
+  /// Returns the sessions that are open and those that wait for one; none if nobody waits, or if
+  /// another process owns the service.
+  session_waits waits();
+
   // An owner in another process answers with these.
   /// Grants the request. Returns false if nobody waits for it any more.
   bool granted(const std::shared_ptr<session_request>& request, std::shared_ptr<replica_slot> slot);
   void refused(const std::shared_ptr<session_request>& request, std::exception_ptr error);
 
  private:
-  void end_session(replica_slot& slot);
+  void end_session(const session_request& request, replica_slot& slot);
   bool leave(session_request& request);
   bool grant(session_request& request);
   bool grant(const session_group& group);
@@ -105,6 +134,7 @@ class session_queue {
   bool closed_ = false;
   std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas_;  ///< May be null.
   std::list<session_group> queue_;
+  std::vector<held_session> held_;
 };
 
 }  // namespace troupe::detail

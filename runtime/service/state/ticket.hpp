@@ -35,4 +35,12 @@ struct ticket {
   const replica_slot* called_for = nullptr;  ///< The replica whose room it was notified for.
 };
 
+/// Tells whoever waits with the ticket that it waits in a cycle of full services. May be called on
+/// any thread.
+inline void end_in_cycle(const std::shared_ptr<ticket>& t, const std::string& members) {
+  t->who->post([t, members] {
+    if (t->waiting) t->waiting->in_cycle(members);
+  });
+}
+
 }  // namespace troupe::detail

@@ -68,9 +68,9 @@ void cycle_watch::look() {
   old_waits.swap(before_);
   before_ = waits_of(services, told);
 
-  std::unordered_set<const void*> old_ids, told_to_end;
+  std::set<wait_id> old_ids, told_to_end;
   for (const auto& w : old_waits) (w.told_to_end ? told_to_end : old_ids).insert(w.id());
-  std::unordered_set<std::size_t> left;  // A service may have been stopped since it was asked.
+  std::set<std::size_t> left;  // A service may have been stopped since it was asked.
   for (const auto& service : services) left.insert(service->number);
   std::vector<wait> standing;
   std::copy_if(before_.begin(), before_.end(), std::back_inserter(standing), [&](const wait& w) {
@@ -88,9 +88,11 @@ void cycle_watch::look() {
 
 void cycle_watch::ask(const service_list& services) {
   for (const auto& service : services) {
+    // The process that serves it looks for its cycles.
+    if (service->sessions().asks_elsewhere()) continue;
     const auto table = service->table();
     for (const auto& slot : *table) {
-      if (slot->elsewhere || slot->in_flight() == 0) continue;
+      if (slot->in_flight() == 0) continue;
       const answer none{slot, service->number, {}};
       if (!asked_.emplace(slot->serial, none).second) continue;
       ask_waits(*slot, [me = shared_from_this(), slot](replica_waits waits) {
@@ -111,34 +113,78 @@ bool has_version(const replica_table& table, std::int64_t version) {
 
 }  // namespace
 
+class cycle_watch::makers {
+ public:
+  explicit makers(const answers& told) {
+    for (const auto& [serial, one] : told) {
+      if (!one.waits.spokesman) {
+        here_[one.slot->where.get()] = &one;
+        continue;
+      }
+      // All replicas behind one link have the same mailbox here, but each work has its own slice.
+      for (const auto& work : one.waits.begun) {
+        elsewhere_[{one.waits.spokesman.get(), work.slice}] = &one;
+      }
+    }
+  }
+
+  /// Returns null if no endpoint's work made it.
+  const answer* find(const inbox* who, std::uint64_t slice) const {
+    if (slice == 0) return nullptr;
+    if (const auto place = here_.find(who); place != here_.end()) return place->second;
+    const auto place = elsewhere_.find({who, slice});
+    return place == elsewhere_.end() ? nullptr : place->second;
+  }
+
+ private:
+  std::map<const inbox*, const answer*> here_;
+  std::map<std::pair<const inbox*, std::uint64_t>, const answer*> elsewhere_;
+};
+
 std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& services,
                                                      const answers& told) {
-  std::map<const inbox*, const answer*> whose;  // Keyed by the replicas' mailboxes.
-  for (const auto& [serial, one] : told) whose[one.slot->where.get()] = &one;
+  const makers made_by(told);
   std::vector<wait> waits;
   const auto add = [&](wait w, std::uint64_t by_slice) {
-    const auto from = whose.find(w.caller.get());
-    if (from == whose.end()) return;
-    w.call.by = {from->second->slot->serial, by_slice};
-    w.call.from = from->second->service;
+    const auto* from = made_by.find(w.caller.get(), by_slice);
+    if (!from) return;
+    w.call.by = {from->slot->serial, by_slice};
+    w.call.from = from->service;
     waits.push_back(std::move(w));
   };
   const auto add_sent = [&](const awaited_call& call, const ref<call_base>& sent) {
-    add({.call = call, .caller = sent->caller, .ticket_in_queue = nullptr, .sent = sent},
-        sent->by_slice);
+    add({.call = call, .caller = sent->caller, .sent = sent}, sent->by_slice);
   };
+  std::map<std::string, std::size_t> by_name;
+  for (const auto& service : services) {
+    if (!service->sessions().asks_elsewhere()) by_name[service->options.name] = service->number;
+  }
   std::set<std::size_t> full;
   for (const auto& [serial, one] : told) {
     awaited_call call{.to = one.service, .at = serial, .where = awaited_call::stage::in_queue};
     for (const auto& sent : one.waits.queued) add_sent(call, sent);
     call.where = awaited_call::stage::in_endpoint;
-    for (const auto& sent : one.waits.begun) {
-      call.work = sent->slice;
-      add_sent(call, sent);
+    for (const auto& work : one.waits.begun) {
+      call.work = work.slice;
+      add_sent(call, work.call);
+    }
+    for (const auto& [slice, service] : one.waits.for_room) {
+      const auto to = by_name.find(service);
+      if (to == by_name.end()) continue;
+      const awaited_call room{.by = {serial, slice}, .from = one.service, .to = to->second};
+      waits.push_back({.call = room, .caller = one.slot->where, .elsewhere = one.slot});
     }
     if (one.waits.full) full.insert(one.service);
   }
   for (const auto& service : services) {
+    for (auto& each : service->sessions().waits().waiting) {
+      const awaited_call call{.to = service->number,
+                              .where = awaited_call::stage::for_session,
+                              .exclusive = each.request->exclusive,
+                              .count = each.count};
+      const auto slice = each.request->by_slice;
+      add({.call = call, .caller = std::move(each.who), .session = std::move(each.request)}, slice);
+    }
     // A service that isn't full may still give room.
     if (!full.contains(service->number)) continue;
     const auto table = service->table();
@@ -151,7 +197,7 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
         if (place == table->end()) continue;
         call.at = (*place)->serial;
       }
-      add({.call = call, .caller = t->who, .ticket_in_queue = t, .sent = nullptr}, t->by_slice);
+      add({.call = call, .caller = t->who, .ticket_in_queue = t}, t->by_slice);
     }
   }
   return waits;
@@ -159,7 +205,7 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
 
 void cycle_watch::report(const service_list& services, const answers& told,
                          const std::vector<wait>& standing,
-                         std::unordered_set<const void*>& told_to_end) {
+                         std::set<wait_id>& told_to_end) {
   wait_graph graph;
   std::map<std::size_t, service_state*> by_number;
   for (const auto& service : services) {
@@ -173,13 +219,21 @@ void cycle_watch::report(const service_list& services, const answers& told,
     graph.busy.push_back({.id = serial, .ongoing = one.waits.ongoing, .full = one.waits.full});
   }
   for (const auto& w : standing) graph.calls.push_back(w.call);
+  const makers made_by(told);
+  for (const auto& service : services) {
+    for (const auto& held : service->sessions().waits().held) {
+      const auto* by = made_by.find(held.who, held.by_slice);
+      if (!by) continue;
+      graph.sessions.push_back(
+          {.by = {by->slot->serial, held.by_slice}, .replica = held.replica, .exclusive = held.exclusive});
+    }
+  }
 
   for (const auto& cycle : cycles_of(graph)) {
     std::string members;
-    for (const auto number : cycle.services) {
-      auto& service = *by_number.at(number);
-      service.in_cycles.fetch_add(1, std::memory_order_relaxed);
-      members += service.options.name + " -> ";
+    for (const auto number : cycle.services) members += by_number.at(number)->options.name + " -> ";
+    for (const auto number : std::set(cycle.services.begin(), cycle.services.end())) {
+      by_number.at(number)->in_cycles.fetch_add(1, std::memory_order_relaxed);
     }
     members += by_number.at(cycle.services.front())->options.name;
     log::error("services wait for each other in a cycle; the calls that wait end as overloaded",
@@ -191,20 +245,24 @@ void cycle_watch::report(const service_list& services, const answers& told,
   }
 }
 
-const void* cycle_watch::wait::id() const noexcept {
-  return ticket_in_queue ? static_cast<const void*>(ticket_in_queue.get()) : sent.get();
+cycle_watch::wait_id cycle_watch::wait::id() const noexcept {
+  if (ticket_in_queue) return {ticket_in_queue.get(), 0};
+  if (session) return {session.get(), 0};
+  if (elsewhere) return {elsewhere.get(), call.by.second};
+  return {sent.get(), 0};
 }
 
 void cycle_watch::wait::end(const std::string& members) const {
-  if (ticket_in_queue) {
-    caller->post([t = ticket_in_queue, members] {
-      if (t->waiting) t->waiting->in_cycle(members);
-    });
-  } else {
-    caller->post([call = sent, members] {
-      if (call->pending) call->pending->owner.in_cycle(members);
+  if (ticket_in_queue) return end_in_cycle(ticket_in_queue, members);
+  if (elsewhere) return end_room_wait(*elsewhere, call.by.second, members);
+  if (session) {
+    return caller->post([request = session, members] {
+      if (request->waiting) request->waiting->in_cycle(members);
     });
   }
+  caller->post([call = sent, members] {
+    if (call->pending) call->pending->owner.in_cycle(members);
+  });
 }
 
 }  // namespace troupe::detail

@@ -1,14 +1,15 @@
 #pragma once
-// Finds services of this process whose calls wait for each other in a circle while their queues are
-// full, and ends the calls that wait in it. Internal to runtime/.
+// Finds services of this process whose calls wait for each other in a circle, and ends the calls
+// that wait in it. Their replicas may be in other processes. Internal to runtime/.
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
@@ -41,18 +42,25 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
     replica_waits waits;
   };
   using answers = std::map<std::uint64_t, answer>;  ///< Keyed by the replica's serial.
-  /// A call that an endpoint awaits. It is held, so that no other call gets its address while
-  /// addresses are compared.
+  /// The identity of a wait, for comparison between two searches.
+  using wait_id = std::pair<const void*, std::uint64_t>;
+  /// A call or a session that an endpoint awaits. It is held, so that no other gets its address
+  /// while addresses are compared.
   struct wait {
     awaited_call call;
     ref<inbox> caller;
-    std::shared_ptr<ticket> ticket_in_queue;  ///< Set for a call that waits for room.
-    ref<call_base> sent;                      ///< Set for any other call.
+    // One of these is set.
+    std::shared_ptr<ticket> ticket_in_queue = {};  ///< The call waits for room.
+    std::shared_ptr<session_request> session = {};
+    std::shared_ptr<replica_slot> elsewhere = {};  ///< Work of it waits for room in its process.
+    ref<call_base> sent = {};                      ///< Any other call.
     bool told_to_end = false;
-    const void* id() const noexcept;
+    wait_id id() const noexcept;
     bool begun() const noexcept { return call.where == awaited_call::stage::in_endpoint; }
     void end(const std::string& members) const;
   };
+  /// Finds the replica whose work made a call, by the mailbox and the slice.
+  class makers;
 
   /// The number of searches after the last note: the first asks the replicas, the second sees which
   /// calls wait, and the third sees which still do.
@@ -66,7 +74,7 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   static std::vector<wait> waits_of(const service_list& services, const answers& told);
   static void report(const service_list& services, const answers& told,
                      const std::vector<wait>& standing,
-                     std::unordered_set<const void*>& told_to_end);
+                     std::set<wait_id>& told_to_end);
 
   class clock& clock_;
   const duration pause_;

@@ -34,6 +34,13 @@ class blocked_work {
       case stage::for_room:
         return call.at == awaited_call::any_replica ? full_services_.contains(call.to)
                                                     : full_.contains(call.at);
+      case stage::for_session: {
+        const auto& ready = graph_.ready.at(call.to);
+        const auto left = std::count_if(ready.begin(), ready.end(), [&](auto replica) {
+          return !holder_at(replica, call.exclusive);
+        });
+        return !ready.empty() && static_cast<std::size_t>(left) < call.count;
+      }
     }
     return false;
   }
@@ -45,6 +52,11 @@ class blocked_work {
   /// Returns some blocked work that a blocked call waits for.
   work_id behind(const awaited_call& call) const {
     if (call.where == stage::in_endpoint) return {call.at, call.work};
+    if (call.where == stage::for_session) {
+      for (const auto replica : graph_.ready.at(call.to)) {
+        if (const auto* session = holder_at(replica, call.exclusive)) return session->by;
+      }
+    }
     const auto at =
         call.at == awaited_call::any_replica ? graph_.ready.at(call.to).front() : call.at;
     return *blocked_.lower_bound({at, 0});
@@ -52,6 +64,16 @@ class blocked_work {
   bool contains(work_id work) const { return blocked_.contains(work); }
 
  private:
+  /// Returns a session of blocked work that keeps another one from being opened; null if none does.
+  const held_by_work* holder_at(std::uint64_t replica, bool exclusive) const {
+    const auto place = std::find_if(
+        graph_.sessions.begin(), graph_.sessions.end(), [&](const auto& session) {
+          return session.replica == replica && (exclusive || session.exclusive) &&
+                 blocked_.contains(session.by);
+        });
+    return place == graph_.sessions.end() ? nullptr : &*place;
+  }
+
   void find_stuck() {
     stuck_.clear();
     full_.clear();
@@ -108,6 +130,10 @@ std::vector<const awaited_call*> cycle_in(const blocked_work& blocked) {
   });
   if (waits == calls.end()) return {};
   std::rotate(calls.begin(), waits + 1, calls.end());
+  const bool through_sessions = std::any_of(calls.begin(), calls.end(), [](const auto* call) {
+    return call->where == stage::for_session;
+  });
+  if (through_sessions) return calls;
   // If the cycle passes a service twice, the part from that service back to it is enough.
   const auto start = std::find_if(calls.rbegin(), calls.rend(),
                                   [&](const auto* call) { return call->from == calls.back()->to; });
@@ -127,6 +153,7 @@ std::vector<wait_cycle> cycles_of(const wait_graph& graph) {
     std::set<std::pair<std::size_t, std::size_t>> steps;
     for (const auto* call : cycle_in(blocked)) {
       cycle.services.push_back(call->from);
+      if (call->where == stage::for_session) cycle.services.push_back(call->to);
       steps.emplace(call->from, call->to);
     }
     for (std::size_t i = 0; i < graph.calls.size(); ++i) {

@@ -159,4 +159,38 @@ TEST_CASE("wait graph: calls that await each other in endpoints, which can't be,
   CHECK(services_of(graph) == none);
 }
 
+TEST_CASE("wait graph: work that holds a session and awaits another one's is a cycle with it") {
+  wait_graph graph{.busy = {}, .ready = {{1, {10}}, {2, {20}}, {3, {30}}, {4, {40}}}, .calls = {}};
+  const auto for_session = [](std::uint64_t by, std::size_t to) {
+    return awaited_call{.by = {by * 10, 1},
+                        .from = by,
+                        .to = to,
+                        .where = stage::for_session,
+                        .exclusive = true};
+  };
+  graph.calls = {for_session(1, 3), for_session(2, 4)};
+  graph.sessions = {{.by = {10, 1}, .replica = 40, .exclusive = true},
+                    {.by = {20, 1}, .replica = 30, .exclusive = true}};
+  CHECK(services_of(graph) == cycles{{1, 3, 2, 4}});
+
+  SECTION("unless another replica has no session") {
+    graph.ready[3].push_back(31);
+    CHECK(services_of(graph) == none);
+  }
+  SECTION("also if it has, but two are needed") {
+    graph.ready[3].push_back(31);
+    graph.calls[0].count = 2;
+    CHECK(services_of(graph) == cycles{{1, 3, 2, 4}});
+  }
+  SECTION("unless a holder goes on") {
+    graph.calls.pop_back();
+    CHECK(services_of(graph) == none);
+  }
+  SECTION("unless shared sessions are awaited where the open ones are shared") {
+    graph.calls[0].exclusive = false;
+    graph.sessions[1].exclusive = false;
+    CHECK(services_of(graph) == none);
+  }
+}
+
 }  // namespace troupe::detail
