@@ -252,8 +252,8 @@ void remote_replica::read_waits(const message& m) {
     if (place != in_flight_.end()) mine.queued.push_back(place->second);
   }
   for (const auto& [slice, service] : report.for_room) mine.for_room.push_back({slice, service});
-  mine.full = report.full && slot_->in_flight() <= static_cast<std::int64_t>(
-                                                       mine.ongoing + mine.queued.size());
+  mine.full = report.full &&
+              slot_->in_flight() <= static_cast<std::int64_t>(mine.ongoing + mine.queued.size());
   mine.spokesman = to_->peer_here();
   for (const auto& tell : std::exchange(asked_waits_, {})) tell(mine);
 }

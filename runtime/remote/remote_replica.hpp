@@ -61,7 +61,7 @@ class remote_replica final : public replica {
   std::map<std::uint64_t, ref<call_base>> in_flight_;
   /// The calls among these that keep the replica busy until they return.
   std::size_t executing_ = 0;
-  list<call_base> unsent_;  ///< The calls that wait while the link is full.
+  list<call_base> unsent_;                   ///< The calls that wait while the link is full.
   std::vector<waits_function> asked_waits_;  ///< Those who wait for the next wait_report.
   bool serves_ = false;
   /// True if the process has sent anything since the last ping.

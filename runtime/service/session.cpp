@@ -91,10 +91,10 @@ class opening final : private queue_waiter {
       }
     }
     if (taken.empty() && !members_.empty()) {
-      throw call_error(error_kind::overloaded,
-                       service_->options.name +
-                           ": a session was awaited: services wait for each other in a cycle: " +
-                           members_);
+      throw call_error(
+          error_kind::overloaded,
+          service_->options.name +
+              ": a session was awaited: services wait for each other in a cycle: " + members_);
     }
     return taken;
   }

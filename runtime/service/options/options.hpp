@@ -133,8 +133,9 @@ struct serve_options {
   std::vector<const endpoint_info*> run_to_end = {};
   /// The longest time, > 0, that an endpoint may work on one call. A coroutine that waits longer is
   /// cancelled and its call ends as `deadline_exceeded`. A replica that is busy longer without a
-  /// pause is hung, unless its endpoint calls note_progress. Between max_call_time and 1.25 times max_call_time, and at most 1 s after it,
-  /// the replica is abandoned and replaced as if it had died, so its calls end as `replica_lost`.
+  /// pause is hung, unless its endpoint calls note_progress. Between max_call_time and 1.25 times
+  /// max_call_time, and at most 1 s after it, the replica is abandoned and replaced as if it had
+  /// died, so its calls end as `replica_lost`.
   ///
   /// A replica in another process that sends no sign of life is lost after max_call_time, but after
   /// 2 s at least and 10 s at most (10 s without a limit). If the whole process or node is silent,

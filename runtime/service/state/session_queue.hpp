@@ -28,7 +28,7 @@ struct session_request {
 
   // The lock of the queue guards these.
   std::uint64_t by_slice = 0;  ///< The strand::slice of its opener.
-  ref<inbox> who;              ///< Null once it has its replica, because others may hold the session then.
+  ref<inbox> who;  ///< Null once it has its replica, because others may hold the session then.
   bool queued = false;
   std::shared_ptr<replica_slot> granted;  ///< The replica where its session is open.
   std::exception_ptr error;  ///< The reason why an owner in another process has refused it.

@@ -204,8 +204,7 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
 }
 
 void cycle_watch::report(const service_list& services, const answers& told,
-                         const std::vector<wait>& standing,
-                         std::set<wait_id>& told_to_end) {
+                         const std::vector<wait>& standing, std::set<wait_id>& told_to_end) {
   wait_graph graph;
   std::map<std::size_t, service_state*> by_number;
   for (const auto& service : services) {
@@ -224,8 +223,9 @@ void cycle_watch::report(const service_list& services, const answers& told,
     for (const auto& held : service->sessions().waits().held) {
       const auto* by = made_by.find(held.who, held.by_slice);
       if (!by) continue;
-      graph.sessions.push_back(
-          {.by = {by->slot->serial, held.by_slice}, .replica = held.replica, .exclusive = held.exclusive});
+      graph.sessions.push_back({.by = {by->slot->serial, held.by_slice},
+                                .replica = held.replica,
+                                .exclusive = held.exclusive});
     }
   }
 

@@ -73,8 +73,7 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   void ask(const service_list& services);
   static std::vector<wait> waits_of(const service_list& services, const answers& told);
   static void report(const service_list& services, const answers& told,
-                     const std::vector<wait>& standing,
-                     std::set<wait_id>& told_to_end);
+                     const std::vector<wait>& standing, std::set<wait_id>& told_to_end);
 
   class clock& clock_;
   const duration pause_;

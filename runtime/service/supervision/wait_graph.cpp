@@ -66,8 +66,8 @@ class blocked_work {
  private:
   /// Returns a session of blocked work that keeps another one from being opened; null if none does.
   const held_by_work* holder_at(std::uint64_t replica, bool exclusive) const {
-    const auto place = std::find_if(
-        graph_.sessions.begin(), graph_.sessions.end(), [&](const auto& session) {
+    const auto place =
+        std::find_if(graph_.sessions.begin(), graph_.sessions.end(), [&](const auto& session) {
           return session.replica == replica && (exclusive || session.exclusive) &&
                  blocked_.contains(session.by);
         });

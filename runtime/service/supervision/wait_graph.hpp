@@ -71,9 +71,9 @@ struct wait_cycle {
 /// Returns the cycles in which nothing can go on. Work is blocked if a call that it awaits can't go
 /// on. A call in an endpoint can't go on if it is blocked work itself. A call in a queue can't go
 /// on if its replica is busy with blocked work only. A call that wants room can't go on if every
-/// replica that could give it is full and busy with blocked work only. A wait for a session can't go
-/// on if too few replicas are left beside those with a session that blocked work holds. A cycle is left out if it
-/// ends when the calls of a cycle before it do.
+/// replica that could give it is full and busy with blocked work only. A wait for a session can't
+/// go on if too few replicas are left beside those with a session that blocked work holds. A cycle
+/// is left out if it ends when the calls of a cycle before it do.
 std::vector<wait_cycle> cycles_of(const wait_graph& graph);
 
 }  // namespace troupe::detail

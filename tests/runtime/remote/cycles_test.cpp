@@ -70,7 +70,9 @@ task<> walk_around(system& sys) {
   CHECK(after == "walked 2");
 }
 
-TEST_CASE("remote cycles: services here and in two other processes") { run_everywhere(walk_around); }
+TEST_CASE("remote cycles: services here and in two other processes") {
+  run_everywhere(walk_around);
+}
 
 /// Two walks, each of which fills the other one's service from its own process.
 task<> wait_for_room_there(system& sys) {
@@ -87,7 +89,9 @@ task<> wait_for_room_there(system& sys) {
   CHECK(after == "walked 1");
 }
 
-TEST_CASE("remote cycles: two processes that call each other") { run_everywhere(wait_for_room_there); }
+TEST_CASE("remote cycles: two processes that call each other") {
+  run_everywhere(wait_for_room_there);
+}
 
 task<std::string> end_of_hold(service<hiker> by, service<room> first, service<room> then) {
   const auto held = co_await by.try_route<&hiker::hold_two>(first, then);
@@ -95,8 +99,8 @@ task<std::string> end_of_hold(service<hiker> by, service<room> first, service<ro
 }
 
 /// Returns how two hikers end that open the same two sessions, each in another order.
-task<std::vector<std::string>> cross(service<hiker> one, service<hiker> other,
-                                     service<room> rooms, service<room> halls) {
+task<std::vector<std::string>> cross(service<hiker> one, service<hiker> other, service<room> rooms,
+                                     service<room> halls) {
   std::vector<task<std::string>> both;
   both.push_back(end_of_hold(one, rooms, halls));
   both.push_back(end_of_hold(other, halls, rooms));

@@ -162,11 +162,8 @@ TEST_CASE("wait graph: calls that await each other in endpoints, which can't be,
 TEST_CASE("wait graph: work that holds a session and awaits another one's is a cycle with it") {
   wait_graph graph{.busy = {}, .ready = {{1, {10}}, {2, {20}}, {3, {30}}, {4, {40}}}, .calls = {}};
   const auto for_session = [](std::uint64_t by, std::size_t to) {
-    return awaited_call{.by = {by * 10, 1},
-                        .from = by,
-                        .to = to,
-                        .where = stage::for_session,
-                        .exclusive = true};
+    return awaited_call{
+        .by = {by * 10, 1}, .from = by, .to = to, .where = stage::for_session, .exclusive = true};
   };
   graph.calls = {for_session(1, 3), for_session(2, 4)};
   graph.sessions = {{.by = {10, 1}, .replica = 40, .exclusive = true},
