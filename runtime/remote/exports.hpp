@@ -15,6 +15,7 @@
 namespace troupe::detail {
 
 class peer;
+struct replica_waits;
 
 class exports {
  public:

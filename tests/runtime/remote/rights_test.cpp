@@ -8,6 +8,7 @@
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/remote/remote_replica.hpp"
 #include "runtime/remote/table_entry.hpp"
+#include "runtime/remote/wait_report.hpp"
 #include "tests/runtime/remote/link_fuzzer.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/support.hpp"
@@ -100,6 +101,10 @@ void say_any(raw_peer& peer, message_kind kind) {
       return peer.say(header, std::make_exception_ptr(std::runtime_error("no")));
     case message_kind::ended:
       return peer.say(header, std::string("it has ended"));
+    case message_kind::end_wait:
+      return peer.say(header, std::string("a -> a"));
+    case message_kind::waits:
+      return peer.say(header, detail::wait_report());
     case message_kind::measured:
       return peer.say(header, std::vector<prometheus::MetricFamily>());
     default:
@@ -118,6 +123,8 @@ struct refused_kind {
 const std::vector<refused_kind> refused_kinds{
     {side::host, message_kind::make, "make, which only a controller may send"},
     {side::host, message_kind::measure, "measure, which only a controller may send"},
+    {side::host, message_kind::ask_waits, "ask_waits, which only a controller may send"},
+    {side::host, message_kind::end_wait, "end_wait, which only a controller may send"},
     {side::host, message_kind::table, "table, which only a controller may send"},
     {side::host, message_kind::closed, "closed, which only a controller may send"},
     {side::host, message_kind::opened, "opened, which only a controller may send"},
@@ -127,11 +134,13 @@ const std::vector<refused_kind> refused_kinds{
     {side::guest, message_kind::watch, "watch, which only a node or a child may send"},
     {side::guest, message_kind::import, "import, which only a node or a child may send"},
     {side::guest, message_kind::measured, "measured, which only a node or a child may send"},
+    {side::guest, message_kind::waits, "waits, which only a node or a child may send"},
     {side::guest, message_kind::open, "open, which only a node or a child may send"},
     {side::guest, message_kind::release, "release, which only a node or a child may send"},
     {side::resident, message_kind::watch, "watch, which only a node or a child may send"},
     {side::resident, message_kind::import, "import, which only a node or a child may send"},
     {side::resident, message_kind::measured, "measured, which only a node or a child may send"},
+    {side::resident, message_kind::waits, "waits, which only a node or a child may send"},
     {side::resident, message_kind::open, "open, which only a node or a child may send"},
     {side::resident, message_kind::release, "release, which only a node or a child may send"}};
 
