@@ -322,7 +322,7 @@ task<> training_run::keep_model_of_now() {
   }
   if (!late) co_return;
   log::warn("an update does not end in time, so last_model gets the weights from before it",
-            {{"error", detail::describe(late)}});
+            {{"error", describe(late)}});
   co_await keep_published_model();
 }
 
