@@ -14,7 +14,7 @@ struct cem_env {
 struct cem_config {
   std::string algo = "cem";
   cem_env env;
-  std::int64_t total_steps = 20;  // a step of this algorithm is an update
+  std::int64_t total_steps = 30;  // a step of this algorithm is an update
   int population = 32;
   std::uint64_t seed = 1;
   troupe::training_mode mode = troupe::training_mode::sync;
