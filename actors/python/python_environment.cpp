@@ -19,6 +19,7 @@
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/successor.hpp"
 
 namespace troupe {
 namespace {
@@ -134,6 +135,13 @@ class python_host {
       start();
     }
   }
+
+  ~python_host() {
+    if (worker_ && worker_->is_running() && has_successor()) {
+      keep_for_successor(name_for_successor(), std::move(worker_));
+    }
+  }
+  python_host(const python_host&) = delete;
 
   const environment_request& request() const { return request_; }
   const env_spec& spec() const { return facts_.spec; }
@@ -273,9 +281,30 @@ class python_host {
     episode_info info;
   };
 
+  std::string name_for_successor() const {
+    return fmt::format("{} x {}", detail::request_json(request_).dump(), size_);
+  }
+
+  /// Returns the process of the role that was here before, which has forgotten its environments, or
+  /// a new process.
+  std::shared_ptr<python_worker> new_worker() const {
+    const auto kept = std::static_pointer_cast<python_worker>(
+        take_from_predecessor(name_for_successor()));
+    try {
+      if (kept) {
+        kept->call({{"do", "renew"}}, request_.python.start_timeout, "beginning anew");
+        return kept;
+      }
+    } catch (const std::exception& error) {
+      log::debug("a Python process can't begin anew, so another one is started",
+                 {{"env", request_.id}, {"reason", error.what()}});
+    }
+    return std::make_shared<python_worker>(request_.python, request_.id);
+  }
+
   void start() {
     const auto& python = request_.python;
-    auto worker = std::make_unique<python_worker>(python, request_.id);
+    auto worker = new_worker();
     const auto told = call(*worker, {{"do", "make"}, {"request", detail::request_json(request_)}},
                            python.start_timeout, "making its environments");
     for (std::size_t i = 1; i < size_; ++i)
@@ -382,7 +411,7 @@ class python_host {
   const std::size_t size_;
   python_facts facts_;
   agent_layout agents_;  ///< Of facts_.spec.
-  std::unique_ptr<python_worker> worker_;
+  std::shared_ptr<python_worker> worker_;
   bool begins_next_ = true;
   json options_;  ///< The options of resets; null means none.
   std::map<std::string, json> attrs_;

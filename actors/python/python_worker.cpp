@@ -114,6 +114,10 @@ class shared_pages {
   const detail::descriptor& file() const { return file_; }
 
   std::span<std::byte> map(std::size_t bytes) {
+    if (!pages_.empty() && pages_.size() == bytes) {
+      std::ranges::fill(pages_, std::byte());
+      return pages_;
+    }
     const auto fail = [](const char* action) {
       throw std::system_error(errno, std::generic_category(), action);
     };

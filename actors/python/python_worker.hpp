@@ -44,7 +44,8 @@ class python_worker {
   /// the list of events, which is null if there are none. Throws python_ended.
   nlohmann::json step(double seconds);
 
-  /// Makes the shared memory of so many bytes, once.
+  /// Makes the shared memory of so many bytes, which are 0. A process that has begun anew keeps its
+  /// memory, so later calls must be for the same size.
   std::span<std::byte> share(std::size_t bytes);
   /// Ends the process at once.
   void kill();

@@ -238,25 +238,41 @@ class segments {
     return result;
   }
 
-  /// Calls `play` with a run on a new system.
+  /// Calls `play` with a run. Processes and nodes stay from one run to the next.
   template <class Play>
   std::invoke_result_t<const Play&, training_run&> in_system(std::int64_t version,
                                                              const Play& play) {
-    // Each segment has its own seed, which depends on nothing that an interruption could change.
+    // A deterministic system draws the order of turns from its seed, which must depend on nothing
+    // that an interruption could change.
+    if (!system_ || settings_.deterministic) open_system(version);
+    try {
+      training_run run(*system_, what_, output_, options_.callbacks, options_.stop_asked);
+      run.trained_until = trained_until_;
+      auto result = play(run);
+      trained_until_ = run.trained_until;
+      if (!settings_.deterministic) system_->run(system_->stop_all());
+      return result;
+    } catch (...) {
+      system_.reset();
+      throw;
+    }
+  }
+
+  void open_system(std::int64_t version) {
+    system_.reset();
     const auto seed = derived_seed(settings_.seed, "system", {static_cast<std::uint64_t>(version)});
-    system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
-                .deterministic = settings_.deterministic,
-                .seed = seed,
-                .faults = settings_.faults,
-                .stop_limit = options_.stop_limit,
-                .listen = options_.listen,
-                .certs = options_.certs,
-                .join_secret = options_.join_secret,
-                .metrics = options_.metrics,
-                .trace = options_.trace});
-    if (options_.nodes > 0) sys.run(sys.wait_for_nodes(options_.nodes));
-    training_run run(sys, what_, output_, options_.callbacks, options_.stop_asked);
-    return play(run);
+    system_.emplace(
+        system_options{.threads = options_.threads > 0 ? options_.threads : settings_.threads,
+                       .deterministic = settings_.deterministic,
+                       .seed = seed,
+                       .faults = settings_.faults,
+                       .stop_limit = options_.stop_limit,
+                       .listen = options_.listen,
+                       .certs = options_.certs,
+                       .join_secret = options_.join_secret,
+                       .metrics = options_.metrics,
+                       .trace = options_.trace});
+    if (options_.nodes > 0) system_->run(system_->wait_for_nodes(options_.nodes));
   }
 
   checkpoint_directory checkpoints() const {
@@ -289,6 +305,9 @@ class segments {
   /// The steps of checkpoints after the one that the run goes on from. They are from an abandoned
   /// continuation and are removed when the next checkpoint is written.
   std::vector<std::int64_t> abandoned_;
+  /// See training_run::trained_until.
+  std::optional<std::chrono::steady_clock::time_point> trained_until_;
+  std::optional<system> system_;
 };
 
 /// Takes the lock of the run's directory, or checks that a new directory can be made.

@@ -166,7 +166,12 @@ task<> training_run::serve_weight_store(const checkpoint* from) {
 
 task<> training_run::train_until(std::int64_t version, bool drain) {
   steps_before_update_ = progress.steps;
-  return algorithm_->train_until(version, drain);
+  if (trained_until && !settings.deterministic) {  // There, seconds are those of virtual time.
+    const std::chrono::duration<double> between = std::chrono::steady_clock::now() - *trained_until;
+    progress.wall += between.count();
+  }
+  co_await algorithm_->train_until(version, drain);
+  trained_until = std::chrono::steady_clock::now();
 }
 
 task<run_summary> training_run::train_from_the_start() {

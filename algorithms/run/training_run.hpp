@@ -39,7 +39,7 @@ struct run_progress {
   bool stopped = false;   ///< A callback or a stop rule has ended training.
   bool at_goal = false;   ///< An evaluation has reached evaluation.stop_at.
   double start = 0;       ///< Seconds of warm start and first evaluation.
-  double wall = 0;        ///< Seconds in the loop.
+  double wall = 0;        ///< Seconds in the loop, and between its parts for checkpoints.
   double overlapped = 0;  ///< Seconds in which rollouts and training both ran.
 
   /// True if training has ended, however many steps are left.
@@ -174,6 +174,9 @@ class training_run {
   std::shared_ptr<const run_lock> lock;  ///< The lock of `directory`.
 
   run_progress progress;
+  /// The time when the run was last trained in this process. The time from then to the next
+  /// training, in which a checkpoint is written and the roles are served anew, counts as training.
+  std::optional<std::chrono::steady_clock::time_point> trained_until;
   run_control control;
   std::set<std::filesystem::path> unwritten;  ///< Files that could not be written.
 

@@ -26,7 +26,9 @@ class process_slot_provider final : public slot_provider {
   using slot_provider::slot_provider;
 
   void allocate(const service_state& service, const replica_info& info, answer got) override {
-    std::shared_ptr<remote_slot> place;
+    auto kept = system_.kept_for_successors()->take(place_key(service, info));
+    auto place = std::static_pointer_cast<remote_slot>(std::move(kept));
+    if (place && !place->to->is_closed()) return got(std::move(place), nullptr);
     try {
       const auto& program = service.options.program;
       auto process = std::make_unique<child>(
@@ -48,7 +50,19 @@ class process_slot_provider final : public slot_provider {
     }
     got(std::move(place), nullptr);
   }
+  void keep(const service_state& service, const replica_info& info,
+            std::shared_ptr<remote_slot> place) override {
+    system_.kept_for_successors()->keep(place_key(service, info), std::move(place));
+  }
   void close() override {}
+
+ private:
+  /// Another program or memory limit needs another process.
+  static std::string place_key(const service_state& service, const replica_info& info) {
+    const auto& options = service.options;
+    return "process\n" + options.name + '\n' + std::to_string(info.index) + '\n' + options.program +
+           '\n' + std::to_string(options.memory_limit);
+  }
 };
 
 }  // namespace

@@ -51,33 +51,64 @@ void connection::send(message_header header, std::size_t size,
                             std::to_string(max_message));
   }
   auto bytes = link_->allocate(whole);
-  exported_services::names handles;
+  exported_services::handles handles;
   if (write) {
     const exported_services::writing scope(handles);
     wire_writer to(bytes.bytes().subspan(sizeof(header)));
     write(to);
   }
-  note_sent(header, handles);
-  const auto urgency = header.control != 0 ? priority::control : priority::normal;
   std::lock_guard lock(sending_);
+  const auto replaced = note_sent(header, handles);
+  // The other side knows services by their names. It must not take this handle for the earlier one.
+  for (const auto& name : replaced) {
+    if (mine_ == link_side::host) send_closed(name, "it was stopped", header.control);
+  }
+  pass_on(std::move(bytes), header);
+}
+
+/// Gives a message to the link. Requires sending_.
+void connection::pass_on(block bytes, message_header header) {
+  const auto urgency = header.control != 0 ? priority::control : priority::normal;
   header.sequence = ++outward_[header.control].sent;
   std::memcpy(bytes.data(), &header, sizeof(header));
   link_->send(std::move(bytes), urgency);
 }
 
-/// Called before the message is sent, because the answer may come at once.
-void connection::note_sent(const message_header& header, const exported_services::names& handles) {
-  const auto awaited = given_.add(handles);
-  if (awaited.empty() && header.kind != message_kind::measure) return;
+bool connection::tell_closed(const std::string& name, std::optional<std::uint64_t> number,
+                             const std::string& reason) {
+  std::lock_guard lock(sending_);
+  const auto given = given_.number_of(name);
+  if (given && (!number || *given > *number)) return false;
+  send_closed(name, reason, 0);
+  return true;
+}
+
+/// Requires sending_.
+void connection::send_closed(const std::string& name, const std::string& reason,
+                             std::uint8_t control) {
+  const auto body = std::make_pair(name, reason);
+  auto bytes = link_->allocate(sizeof(message_header) + wire_size(body));
+  wire_writer to(bytes.bytes().subspan(sizeof(message_header)));
+  to.write(body);
+  pass_on(std::move(bytes), {.kind = message_kind::closed, .control = control});
+}
+
+/// Called before the message is sent, because the answer may come at once. Returns the names of
+/// services that were given to the other side and are replaced by others in this message.
+std::vector<std::string> connection::note_sent(const message_header& header,
+                                               const exported_services::handles& handles) {
+  auto [awaited, replaced] = given_.add(handles);
+  if (awaited.empty() && header.kind != message_kind::measure) return std::move(replaced);
   std::lock_guard lock(mutex_);
   for (const auto& name : awaited) {
     if (peer_) peer_->post([name] { here<peer>().watch_service(name); });
   }
-  if (header.kind != message_kind::measure) return;
+  if (header.kind != message_kind::measure) return std::move(replaced);
   unanswered_.insert(header.id);
-  if (unanswered_.size() <= unanswered_max) return;
+  if (unanswered_.size() <= unanswered_max) return std::move(replaced);
   forgotten_ = *unanswered_.begin();
   unanswered_.erase(unanswered_.begin());
+  return std::move(replaced);
 }
 
 ref<inbox> connection::peer_here() const {

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/remote/exported_services.hpp"
@@ -49,6 +51,14 @@ class connection final : public link_listener, public std::enable_shared_from_th
 
   /// True if a handle of that service has been sent to the other side.
   bool has_given(const std::string& service) const { return given_.has(service); }
+  /// The number of the last service of that name whose handle was sent to the other side.
+  std::optional<std::uint64_t> given_number(const std::string& service) const {
+    return given_.number_of(service);
+  }
+  /// Tells the other side that the service with this given_number has ended. Does nothing and
+  /// returns false if the other side has the handle of a later service of that name.
+  bool tell_closed(const std::string& name, std::optional<std::uint64_t> number,
+                   const std::string& reason);
   /// Reports that the other side asks for a service's replicas. Returns false if it has no handle
   /// of the service; the peer is then told to watch the service once a handle is sent. Throws
   /// wire_error if the other side asks for too many services.
@@ -80,7 +90,10 @@ class connection final : public link_listener, public std::enable_shared_from_th
   /// oldest is forgotten.
   static constexpr std::size_t unanswered_max = 1024;
 
-  void note_sent(const message_header& header, const exported_services::names& handles);
+  std::vector<std::string> note_sent(const message_header& header,
+                                     const exported_services::handles& handles);
+  void pass_on(block bytes, message_header header);
+  void send_closed(const std::string& name, const std::string& reason, std::uint8_t control);
   void sort_in(message m);
   void deliver(message m);
   void deliver_measured(std::shared_ptr<const message> m);

@@ -9,21 +9,22 @@ namespace troupe::detail {
 
 namespace {
 
-thread_local exported_services::names* written = nullptr;
+thread_local exported_services::handles* written = nullptr;
 
 }  // namespace
 
-exported_services::writing::writing(names& into) noexcept
+exported_services::writing::writing(handles& into) noexcept
     : before_(std::exchange(written, &into)) {}
 exported_services::writing::~writing() { written = before_; }
 
-void exported_services::note(const std::string& name) {
-  if (written) written->insert(name);
+void exported_services::note(const std::string& name, std::uint64_t number) {
+  if (written) written->insert_or_assign(name, number);
 }
 
-bool exported_services::has(const std::string& name) const {
+std::optional<std::uint64_t> exported_services::number_of(const std::string& name) const {
   std::lock_guard lock(mutex_);
-  return given_.contains(name);
+  const auto known = given_.find(name);
+  return known == given_.end() ? std::nullopt : std::optional(known->second);
 }
 
 bool exported_services::asked_for(const std::string& name) {
@@ -38,15 +39,19 @@ bool exported_services::asked_for(const std::string& name) {
   return false;
 }
 
-std::vector<std::string> exported_services::add(const names& given) {
-  std::vector<std::string> awaited;
-  if (given.empty()) return awaited;
+exported_services::change exported_services::add(const handles& given) {
+  change changed;
+  if (given.empty()) return changed;
   std::lock_guard lock(mutex_);
-  for (const auto& name : given) {
-    given_.insert(name);
-    if (early_.erase(name) > 0) awaited.push_back(name);
+  for (const auto& [name, number] : given) {
+    const auto [known, is_new] = given_.emplace(name, number);
+    if (!is_new && known->second < number) {
+      known->second = number;
+      changed.replaced.push_back(name);
+    }
+    if (early_.erase(name) > 0) changed.awaited.push_back(name);
   }
-  return awaited;
+  return changed;
 }
 
 std::string shown(const std::string& name) {

@@ -154,10 +154,16 @@ void exports::check_number(const message& m) const {
                    std::to_string(number) + ", which is in use");
 }
 
-void exports::drop(std::uint32_t number) {
+void exports::drop(const message_header& header) {
+  const auto number = header.replica;
   const auto place = all_.find(number);
   if (place == all_.end()) return;
-  end(number, place->second, "the other side has dropped it");
+  auto& e = place->second;
+  if (e.made_here && header.what == static_cast<std::uint32_t>(drop_as::replaced)) {
+    e.service->has_successor = true;
+    return leave_place(*e.slot);  // `on_down` tells the other side of the end.
+  }
+  end(number, e, "the other side has dropped it");
   all_.erase(place);
 }
 
@@ -254,9 +260,9 @@ void exports::note_told(const std::string& name, const replica_slot& slot) {
   told.newest = std::max(told.newest, slot.serial);
 }
 
-void exports::tell_closed(const std::string& name, const std::string& reason) {
-  told_[name].serials.clear();
-  by_.way().send({.kind = message_kind::closed}, std::make_pair(name, reason));
+void exports::tell_closed(const std::string& name, std::optional<std::uint64_t> number,
+                          const std::string& reason) {
+  if (by_.way().tell_closed(name, number, reason)) told_[name].serials.clear();
 }
 
 void exports::tell_ends(const service_state& service) {

@@ -26,7 +26,7 @@ class exports {
   void import(const message& m);
   void call(const message& m);
   void cancel(const message& m) { forwarded_.cancel(m.header); }
-  void drop(std::uint32_t number);
+  void drop(const message_header& header);
   void answer_ping(const message& m);
   /// Asks a replica that was made here for its calls, and tells the other side.
   void ask_waits(std::uint32_t number);
@@ -35,7 +35,9 @@ class exports {
 
   /// Sends the table of a service's replicas, which the other side may import from now on.
   void tell_table(const std::string& name, const replica_table& replicas);
-  void tell_closed(const std::string& name, const std::string& reason);
+  /// Tells the other side that the service with this connection::given_number has ended.
+  void tell_closed(const std::string& name, std::optional<std::uint64_t> number,
+                   const std::string& reason);
   /// Reports that the other side is about to be told of one replica outside a table and may import
   /// it.
   void note_told(const std::string& name, const replica_slot& slot);

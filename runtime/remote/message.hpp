@@ -10,7 +10,7 @@
 //     cancel n, id           ────────────────>
 //                            <────────────────  result n, id / error n, id
 //                            <────────────────  ended n, reason
-//     drop n                 ────────────────>    a role that was made for it ends
+//     drop n, why            ────────────────>    a role that was made for it ends
 //     ping n                 ────────────────>
 //                            <────────────────  pong n, and whether it has gone on since the last
 //     ask_waits n            ────────────────>    which calls it works on, and which wait
@@ -74,6 +74,12 @@ enum class ending : std::uint32_t {
 enum class answer_to_open : std::uint32_t {
   granted,  ///< The body is the table_entry of the granted replica.
   refused,  ///< The body is the error.
+};
+
+/// Why the other side drops a replica; the `what` of a drop message.
+enum class drop_as : std::uint32_t {
+  gone,      ///< Nothing is told of the end.
+  replaced,  ///< Another replica is about to take its place, so `ended` tells when it has ended.
 };
 
 /// The answer to a ping; the `what` of a pong.

@@ -67,7 +67,7 @@ void peer::act_on(const message& m) {
     case message_kind::cancel:
       return exports_.cancel(m);
     case message_kind::drop:
-      return exports_.drop(m.header.replica);
+      return exports_.drop(m.header);
     case message_kind::ping:
       return exports_.answer_ping(m);
     case message_kind::ask_waits:
@@ -147,10 +147,13 @@ void peer::on_down(const inbox& who, const std::string&) {
 }
 
 void peer::watch_service(const std::string& name) {
-  if (!to_->asked_for(name) || watched_.contains(name)) return;
+  if (!to_->asked_for(name)) return;
+  const auto given = to_->given_number(name);
   const auto service = system_.find_service(name);
-  if (!service) return exports_.tell_closed(name, "there is none");
-  watched_.insert(name);
+  if (!service) return exports_.tell_closed(name, given, "there is none");
+  const auto [known, is_new] = watched_.emplace(name, service->number);
+  if (!is_new && known->second == service->number) return;
+  known->second = service->number;
   start_root(tell_changes(name, service));
 }
 
@@ -163,9 +166,11 @@ child_task peer::tell_changes(std::string name, std::shared_ptr<service_state> s
     // there.
     if (system_.stopping()) co_return;
     if (const auto reason = service->closed()) {
-      watched_.erase(name);
-      co_return exports_.tell_closed(name, *reason);
+      const auto known = watched_.find(name);
+      if (known != watched_.end() && known->second == service->number) watched_.erase(known);
+      co_return exports_.tell_closed(name, service->number, *reason);
     }
+    if (watched_[name] != service->number) co_return;  // Another service has the name now.
     exports_.tell_ends(*service);
     exports_.tell_table(name, *replicas);
     co_await next;

@@ -3,7 +3,8 @@
 // that handles them, and ends with the link or outlasts it. There is one for each connection.
 // Internal to runtime/.
 
-#include <set>
+#include <map>
+#include <string>
 
 #include "runtime/remote/connection.hpp"
 #include "runtime/remote/exports.hpp"
@@ -69,7 +70,8 @@ class peer final : public reserved_host {
   exports exports_;
   granted_sessions granted_;
   imports imports_;
-  std::set<std::string> watched_;  ///< The services whose changes the other side is told.
+  /// The services whose changes the other side is told, by name, with their numbers.
+  std::map<std::string, std::size_t> watched_;
 };
 
 /// Starts a peer, which opens the connection.

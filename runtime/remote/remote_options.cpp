@@ -70,7 +70,7 @@ void write_handle(const service_state* service, wire_writer& to) {
   to.write(service != nullptr);
   if (!service) return;
   to.write(remote_options(*service));
-  exported_services::note(service->options.name);
+  exported_services::note(service->options.name, service->number);
 }
 
 std::shared_ptr<service_state> read_handle(wire_reader& from) {

@@ -266,7 +266,24 @@ void remote_replica::end_room_wait(std::uint64_t slice, const std::string& membe
 
 // ---- what comes back
 
+void remote_replica::leave_place() {
+  if (!place_ || number_ == 0 || crashed()) return end();
+  leaves_place_ = true;
+  slot_->end();
+  to_->send({.kind = message_kind::drop,
+             .replica = number_,
+             .what = static_cast<std::uint32_t>(drop_as::replaced)});
+}
+
+/// Called when the role has ended there, so that its place is free.
+void remote_replica::has_left() {
+  to_->remove(std::exchange(number_, 0));
+  there_->keep(*service_, info_, std::exchange(place_, nullptr));
+  end();
+}
+
 void remote_replica::heard(const message& m) {
+  if (leaves_place_ && m.header.kind == message_kind::ended) return has_left();
   if (crashed()) return;
   heard_process_ = true;
   try {
@@ -328,6 +345,7 @@ void remote_replica::read_answer(const message& m, call_base& call) {
 }
 
 void remote_replica::lost(const std::string& why) {
+  if (leaves_place_) return end();
   if (crashed()) return;
   slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
   // A system that stops closes every way itself.

@@ -31,6 +31,7 @@ class remote_replica final : public replica {
   void stop_working(call_base& call) override;
   void tell_waits(waits_function tell) override;
   void end_room_wait(std::uint64_t slice, const std::string& members) override;
+  void leave_place() override;
 
  private:
   void starting() override;
@@ -45,6 +46,7 @@ class remote_replica final : public replica {
   void finish(const message& m);
   void read_answer(const message& m, call_base& call);
   void read_waits(const message& m);
+  void has_left();
   child_task watch_over();
   void note_begun();
   void note_busy();
@@ -54,6 +56,7 @@ class remote_replica final : public replica {
   slot_provider* there_ = nullptr;
   std::uint64_t serial_ = 0;
   std::shared_ptr<remote_slot> place_;
+  bool leaves_place_ = false;  ///< True while the role ends and the place is to stay.
   std::shared_ptr<connection> to_;
   std::uint32_t number_ = 0;
   std::uint64_t last_id_ = 0;

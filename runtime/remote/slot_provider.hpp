@@ -30,6 +30,10 @@ class slot_provider : public replica_provider {
                            std::shared_ptr<replica_slot> slot, ready_function ready) override;
   /// Finds or makes a place for one replica and calls `got` once, on any thread.
   virtual void allocate(const service_state& service, const replica_info& info, answer got) = 0;
+  /// Keeps a place for a while whose replica has ended, for the replica of the same index in the
+  /// next service of the same name. A provider whose places cost nothing gives it up.
+  virtual void keep(const service_state& /*service*/, const replica_info& /*info*/,
+                    std::shared_ptr<remote_slot> /*place*/) {}
   /// Gives up all places. It is the last call.
   virtual void close() = 0;
 

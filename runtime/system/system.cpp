@@ -82,6 +82,12 @@ task<std::shared_ptr<detail::service_state>> system::open(
 
 void system::close(detail::service_state& service) { core_->stop_service(service); }
 
+task<> system::stop_all() {
+  const auto ended = std::make_shared<detail::signal>();
+  core_->stop_services(core_->options().stop_limit, [ended] { detail::signal::set(ended); });
+  co_await detail::signal::awaiter(ended);
+}
+
 task<> system::change_replicas(std::shared_ptr<detail::service_state> service,
                                std::size_t replicas) {
   if (replicas == 0) {

@@ -105,6 +105,13 @@ class system {
     close(which.state());
   }
 
+  /// Ends every service, to serve others of the same names in this system. Returns when the
+  /// replicas have ended, at the latest after system_options::stop_limit. Their places stay: a
+  /// child process takes the next replica of the same index in a service of the same name, if there
+  /// is one within ten seconds, and nodes stay joined. The roles themselves end; what they keep for
+  /// their successors is described in runtime/service/successor.hpp.
+  task<> stop_all();
+
   /// Changes the number of replicas while the service serves. Returns when exactly that many serve
   /// and the removed ones have ended or were given up. With autoscaling the load may change the
   /// number again.

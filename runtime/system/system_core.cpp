@@ -104,6 +104,7 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
   for (const auto& service : all) stop_service(*service);
   if (cluster_) cluster_->close();
   if (nodes_) nodes_->close();
+  kept_for_successors()->close();
   processes_->close();
   if (deterministic()) {
     while (hosts() > 0 && step_deterministic()) {

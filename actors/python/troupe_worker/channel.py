@@ -47,12 +47,16 @@ class Channel:
     def __init__(self):
         self._socket = socket.socket(fileno=SOCKET)
         self._bytes = b""
+        self.stays_in_fork = False  # whether the next forked process takes the channel over
         os.set_inheritable(SOCKET, False)
         os.set_inheritable(MEMORY, False)
         # A process that an environment forks must not answer in the worker's place.
         os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self):
+        if self.stays_in_fork:
+            self.stays_in_fork = False
+            return
         for number in (SOCKET, MEMORY):
             try:
                 os.close(number)

@@ -21,8 +21,16 @@ class Environments:
 
     def __init__(self):
         self.envs = []
+        self.make_one = self.failure = None  # what `prepare` has found
         self.options = None  # of all resets
         self.begins_next = True  # whether a step that ends an episode begins the next one
+
+    def prepare(self, request):
+        """Imports what the environments need. `do_make` raises the error of it."""
+        try:
+            self.make_one, self.failure = maker_of(request), None
+        except BaseException as error:
+            self.failure = error
 
     # ---- commands
 
@@ -30,7 +38,10 @@ class Environments:
         """Makes the first environment, and tells its spaces."""
         self.request = request
         self.info = request["info"]
-        self.make_one = maker_of(request)
+        if self.make_one is None and self.failure is None:
+            self.prepare(request)
+        if self.failure is not None:
+            raise self.failure
         self.envs = [self.make_one()]
         first = self.envs[0]
         self.joint = first if isinstance(first, JointEnvironment) else None  # has several agents

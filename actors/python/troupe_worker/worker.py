@@ -29,6 +29,10 @@ _OWNERS = {
 }
 
 
+class Renewed(Exception):
+    """Troupe wants a process that has only imported its modules."""
+
+
 class Worker:
     """Answers Troupe's commands, one at a time."""
 
@@ -36,22 +40,37 @@ class Worker:
         self.channel = channel
         self.owners = {}
 
-    def serve(self):
-        """Answers until Troupe closes the socket."""
+    def serve(self, first=None):
+        """Answers until Troupe closes the socket. `first` is a message that was read already."""
         while True:
-            kind, text = self.channel.read()
+            kind, text = first or self.channel.read()
+            first = None
             if kind == b"S":
                 self.channel.stepped(self.owners["hosting", "Environments"].step())
                 continue
             try:
                 command = json.loads(text)
                 name = command.pop("do")
+                if name == "renew":
+                    raise Renewed
+                if name == "is_renewed":
+                    self.channel.answer({})
+                    continue
                 result = getattr(self.owner_of(name), "do_" + name)(**command)
-            except Closed:
+            except (Closed, Renewed):
                 raise
             except BaseException as error:  # also SystemExit and KeyboardInterrupt
                 result = {"error": failure_of(error)}
             self.channel.answer(result)
+
+    def prepare(self, message):
+        """Imports what the first command needs. Returns whether it makes environments, which a
+        process that is forked from this one may host."""
+        command = json.loads(message[1])
+        if command["do"] != "make":
+            return False
+        self.owner_of("make").prepare(command["request"])
+        return True
 
     def owner_of(self, name):
         """Returns the object that carries out the command."""

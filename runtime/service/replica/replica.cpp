@@ -17,6 +17,10 @@ std::string name_of(const std::string& kind, const service_state& service,
   return kind + ' ' + std::to_string(info.index) + " of " + service.options.name;
 }
 
+std::string key_of(const service_state& service, std::size_t index, const std::string& key) {
+  return "role\n" + service.options.name + '\n' + std::to_string(index) + '\n' + key;
+}
+
 }  // namespace
 
 replica::replica(caf::actor_config& config, replica_context& system, const char* kind,
@@ -136,6 +140,18 @@ void replica::ended() {
   }
   ready_ = nullptr;
   slot_.reset();
+}
+
+void replica::keep(const std::string& key, std::shared_ptr<void> what) {
+  system_.kept_for_successors()->keep(key_of(*service_, info_.index, key), std::move(what));
+}
+
+std::shared_ptr<void> replica::take_kept(const std::string& key) {
+  return system_.kept_for_successors()->take(key_of(*service_, info_.index, key));
+}
+
+void leave_place(const replica_slot& slot) {
+  slot.where->post([] { here().leave_place(); });
 }
 
 bool abandon(replica_context& system, const service_state& service, replica_slot& slot) {

@@ -52,6 +52,14 @@ class replica : public host {
   virtual void end_room_wait(std::uint64_t /*slice*/, const std::string& /*members*/) {}
   /// Ends the replica, whose slot is leaving, once it has nothing left to do.
   void drain();
+  /// Ends the replica, and its place stays for a successor. Returns before the end if the role is
+  /// in another process, which has to say that the role has ended.
+  virtual void leave_place() { end(); }
+  /// Keeps something for the replica that has the same index in the next service of this name; see
+  /// successor.hpp.
+  void keep(const std::string& key, std::shared_ptr<void> what);
+  std::shared_ptr<void> take_kept(const std::string& key);
+  bool has_successor() const { return service_->has_successor; }
 
  protected:
   /// Reports that the replica serves from now on.
@@ -88,6 +96,9 @@ class replica : public host {
 
   ready_function ready_;
 };
+
+/// The same as replica::leave_place, on any thread.
+void leave_place(const replica_slot& slot);
 
 /// Ends a replica whose thread may be stuck in its role's code. The pool gets another thread until
 /// the stuck one is back. May be called on any thread. Returns false if the replica had ended.

@@ -9,6 +9,7 @@
 #include "runtime/service/options/fault_plan.hpp"
 #include "runtime/service/options/placement.hpp"
 #include "runtime/service/options/replica_info.hpp"
+#include "runtime/service/replica/kept_for_successors.hpp"
 #include "runtime/service/role/role.hpp"
 #include "runtime/service/state/service_state.hpp"
 
@@ -32,6 +33,8 @@ class replica_context : public actor_context {
  public:
   /// Where replicas live that are placed elsewhere.
   virtual replica_provider& slot_provider_of(const placement& where) = 0;
+  /// What ended replicas keep for those that take their places.
+  const std::shared_ptr<class kept_for_successors>& kept_for_successors() noexcept { return kept_; }
   /// Null if nothing goes wrong on purpose.
   fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
 
@@ -50,6 +53,8 @@ class replica_context : public actor_context {
 
  private:
   std::optional<fault_source> faults_;
+  const std::shared_ptr<class kept_for_successors> kept_ =
+      std::make_shared<class kept_for_successors>(clock());
 };
 
 }  // namespace troupe::detail

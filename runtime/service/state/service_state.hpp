@@ -57,6 +57,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::shared_ptr<class wait_observer> wait_observer;  ///< The system's; may be null.
   /// True if another process has this replica made here and asks whether it is stuck.
   bool asked_from_elsewhere = false;
+  /// True once the service ends because others are about to take the places of its replicas.
+  std::atomic<bool> has_successor{false};
 
   /// The version of the table. A caller keeps version and table until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }

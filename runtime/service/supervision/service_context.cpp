@@ -12,6 +12,13 @@
 
 namespace troupe::detail {
 
+namespace {
+
+/// Returns the supervisor whose turn it is.
+supervisor& here() { return static_cast<supervisor&>(static_cast<host&>(strand::current())); }
+
+}  // namespace
+
 service_context::service_context(const actor_options& actors, const fault_plan& faults,
                                  duration cycle_check, std::shared_ptr<metrics_registry> metrics)
     : replica_context(actors, faults),
@@ -150,25 +157,52 @@ void service_context::scale(const std::shared_ptr<service_state>& service, std::
   }
   if (!supervisor || service->closed()) return;  // Dropping the request answers it.
   supervisor->post([request = std::move(request)] {
-    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(request);
+    here().scale(request);
   });
 }
 
 void service_context::stop_service(service_state& service) {
-  constexpr std::size_t hung_max = 100;
   service.close("it was stopped");
+  const auto gone = forget(service);
+  if (!gone.state) return;
+  if (gone.supervisor) gone.supervisor->kill("its service is stopped");
+  if (!stopping_) caller::tell_all_stopped(service);
+}
+
+void service_context::stop_services(duration limit, std::function<void()> tell) {
+  // The last reference tells.
+  const std::shared_ptr<void> awaited(nullptr, [tell = std::move(tell)](void*) { tell(); });
+  for (const auto& service : last_first()) {
+    if (!has_supervisor(*service)) continue;
+    service->has_successor = true;
+    service->close("it was stopped");
+    const auto gone = forget(*service);
+    if (gone.supervisor) {
+      gone.supervisor->post([awaited, limit] { here().leave_places(limit, [awaited] {}); });
+    }
+    caller::tell_all_stopped(*service);
+  }
+}
+
+bool service_context::has_supervisor(const service_state& service) const {
+  std::lock_guard lock(mutex_);
+  const auto known = services_.find(service.number);
+  return known != services_.end() && known->second.collector;
+}
+
+service_context::entry service_context::forget(const service_state& service) {
+  constexpr std::size_t hung_max = 100;
   entry gone;
   {
     std::lock_guard lock(mutex_);
     const auto known = services_.find(service.number);
-    if (known == services_.end()) return;
+    if (known == services_.end()) return gone;
     gone = std::move(known->second);
     services_.erase(known);
     if (service.abandoned.load() > 0 && hung_.size() < hung_max) hung_.insert(service.options.name);
   }
-  if (gone.supervisor) gone.supervisor->kill("its service is stopped");
   if (gone.collector) gone.collector->stop();
-  if (!stopping_) caller::tell_all_stopped(service);
+  return gone;
 }
 
 std::vector<std::shared_ptr<service_state>> service_context::all_services() const {

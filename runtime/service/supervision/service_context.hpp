@@ -47,6 +47,9 @@ class service_context : public replica_context {
   /// Closes it, ends its actors, and forgets it. Its counts stay while anybody holds it, then the
   /// registry keeps them; its gauges go at once.
   void stop_service(service_state& service);
+  /// Ends every service, the one that was added last first. The places of their replicas stay for
+  /// successors. `tell` is called on any actor when all replicas have ended or `limit` is over.
+  void stop_services(duration limit, std::function<void()> tell);
 
  protected:
   service_context(const actor_options& actors, const fault_plan& faults, duration cycle_check,
@@ -72,6 +75,10 @@ class service_context : public replica_context {
     bool findable = false;
   };
 
+  /// True for the services of `add_service` that were not stopped.
+  bool has_supervisor(const service_state& service) const;
+  /// Takes the service out of the list; an empty entry if it is not there.
+  entry forget(const service_state& service);
   void look_at_turns();
   std::unique_ptr<service_state> make_service(serve_options options);
   std::vector<std::shared_ptr<service_state>> all_services() const;

@@ -144,7 +144,8 @@ void supervisor::on_down(const inbox& who, const std::string&) {
   if (left != retiring_.end()) {
     service_->drained((*left)->slot);
     retiring_.erase(left);
-    return changed_.notify_all();
+    changed_.notify_all();
+    return end_if_left();
   }
   const auto died = std::find_if(places_.begin(), places_.end(), is_its);
   if (died != places_.end()) lost(*died);
@@ -157,7 +158,7 @@ void supervisor::lost(const place_ptr& at) {
   at->replica = nullptr;
   at->slot = nullptr;
   if (std::exchange(at->serves, false)) --serving_;
-  if (service_->closed()) return;
+  if (service_->closed()) return end_if_left();
   look_at_publications();
   if (link == 0 && throws_again(at->index)) {
     return give_up(
@@ -364,6 +365,7 @@ void supervisor::abandon(const place_ptr& at) {
   service_->drained(at->slot);
   std::erase(retiring_, at);
   changed_.notify_all();
+  end_if_left();
 }
 
 // ---- what every replica must have
@@ -604,6 +606,36 @@ task<> supervisor::until_retired() {
 
 // ---- the end
 
+void supervisor::leave_places(duration limit, std::function<void()> tell) {
+  left_ = std::move(tell);
+  start_watch_->close();
+  start_root(end_after(limit));
+  for (const auto* part : {&places_, &retiring_}) {
+    for (const auto& p : *part) {
+      if (p->replica) leave_place(*p->slot);
+    }
+  }
+  end_if_left();
+}
+
+child_task supervisor::end_after(duration limit) {
+  co_await sleep_for(limit);
+  std::string late;
+  for (const auto& p : places_) {
+    if (p->replica) late += (late.empty() ? "" : ", ") + std::to_string(p->index);
+  }
+  log::warn("replicas of a service that was stopped do not end in time",
+            {{"service", service_->options.name}, {"replicas", late}, {"limit", to_text(limit)}});
+  end();
+}
+
+/// Ends the supervisor once the replicas have left their places.
+void supervisor::end_if_left() {
+  const auto is_there = [](const place_ptr& p) { return p->replica != nullptr; };
+  if (!left_ || std::any_of(places_.begin(), places_.end(), is_there) || !retiring_.empty()) return;
+  end();
+}
+
 void supervisor::ended() {
   service_->close("it was stopped");
   start_watch_->close();
@@ -622,6 +654,7 @@ void supervisor::ended() {
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": it was stopped")));
   factory_.reset();
+  if (const auto tell = std::exchange(left_, nullptr)) tell();
 }
 
 }  // namespace troupe::detail

@@ -37,6 +37,9 @@ class supervisor final : public host {
   /// Makes the call at each replica that serves, and at each later one before it serves. Of each
   /// endpoint only the last call is kept. Called in a turn of its own.
   void distribute(std::shared_ptr<publication> request);
+  /// Ends the service, whose replicas' places stay for successors. `tell` is called when they have
+  /// ended, at the latest after `limit`; then places are not kept. Called in a turn of its own.
+  void leave_places(duration limit, std::function<void()> tell);
 
  private:
   /// The place of one index, where one replica after another lives. A retired place gets no
@@ -118,11 +121,14 @@ class supervisor final : public host {
   void abandon(const place_ptr& at);
   bool go_on_without(const place_ptr& at);
   void let_go(const place_ptr& at);
+  child_task end_after(duration limit);
+  void end_if_left();
 
   replica_context& system_;
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
+  std::function<void()> left_;     ///< Called at the end; null unless `leave_places` was called.
   std::vector<place_ptr> places_;  ///< The places by index.
   std::size_t serving_ = 0;        ///< The number of places whose replica serves.
   /// The places whose replicas can serve and are published together.
