@@ -10,7 +10,8 @@ cluster_slot_provider::cluster_slot_provider(remote_context& system, link_server
   options.metrics = &system.metrics();
   server_ = std::make_unique<link_server>(
       std::move(options), [known = known_](const hello& who, std::shared_ptr<link> way) {
-        known->joined(who.name, static_cast<std::size_t>(who.slots), std::move(way));
+        known->joined(who.name, static_cast<std::size_t>(who.slots), std::move(way),
+                      to_string(who.self));
       });
 }
 

@@ -27,7 +27,8 @@ class node_register::node_slot final : public remote_slot {
   std::string name_;
 };
 
-void node_register::joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way) {
+void node_register::joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way,
+                           const std::string& process) {
   const auto to = std::make_shared<connection>(std::move(way));
   grants granted;
   std::vector<std::function<void()>> enough;
@@ -44,7 +45,7 @@ void node_register::joined(const std::string& name, std::size_t slots, std::shar
   }
   // The metrics of a simulated node are counted in this process.
   if (!system_.deterministic())
-    system_.remote_metrics()->add(to, {"node", name}, remote_metrics::after_its_end::go);
+    system_.remote_metrics()->add(to, {"node", name}, process);
   log::info("a node has joined", {{"node", name}, {"slots", slots}});
   // The node is known before this, because the peer may report its end at once.
   start_peer(system_, to, peer::side::host,

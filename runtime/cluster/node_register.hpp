@@ -24,8 +24,10 @@ class node_register : public std::enable_shared_from_this<node_register> {
  public:
   explicit node_register(remote_context& system);
 
-  /// Adds a node that takes `slots` replicas. It is removed when `way` closes.
-  void joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way);
+  /// Adds a node that takes `slots` replicas. It is removed when `way` closes. `process` is a name
+  /// that only this process of the node has, with which it comes back.
+  void joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way,
+              const std::string& process = "");
   /// Queues a replica of that service for a place. `got` is called as for
   /// `slot_provider::allocate`.
   void wait(std::string service, std::size_t replica, std::string pattern,

@@ -40,8 +40,7 @@ class process_slot_provider final : public slot_provider {
                  {"program", program.empty() ? program_invocation_name : program}});
       const auto to = std::make_shared<connection>(process->way());
       const auto counted = system_.remote_metrics();
-      counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)},
-                   remote_metrics::after_its_end::stay);
+      counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)});
       start_peer(system_, to, peer::side::host,
                  [counted, to = to.get()](const std::string&) { counted->remove(*to); });
       place = std::make_shared<child_slot>(to, std::move(process));

@@ -49,11 +49,26 @@ class last_answer final : public prometheus::Collectable {
 }  // namespace
 
 void remote_metrics::add(const std::shared_ptr<connection>& to,
-                         prometheus::ClientMetric::Label whose, after_its_end then) {
+                         prometheus::ClientMetric::Label whose, std::string process) {
+  source before;
   {
     std::lock_guard lock(mutex_);
-    sources_[to.get()] = {to, std::move(whose), then, nullptr};
+    const auto known = absent_.find(whose.value);
+    if (known != absent_.end()) {
+      before = std::move(known->second);
+      absent_.erase(known);
+    }
+    std::shared_ptr<const message> last;
+    if (!process.empty() && before.process == process) last = std::move(before.last);
+    // The loss of its earlier link may not be known yet.
+    for (auto& [other, about] : sources_) {
+      if (process.empty() || about.process != process) continue;
+      about.process.clear();
+      last = std::move(about.last);
+    }
+    sources_[to.get()] = {to, std::move(whose), std::move(process), std::move(last)};
   }
+  retire(before);
   to->on_measured([me = weak_from_this(), from = to.get()](std::shared_ptr<const message> answer) {
     if (const auto known = me.lock()) known->heard(*from, std::move(answer));
   });
@@ -81,10 +96,22 @@ void remote_metrics::remove(const connection& to) {
     sources_.erase(place);
   }
   gone.to->on_measured(nullptr);
-  if (gone.then == after_its_end::stay && gone.last) {
-    home_.retire(std::make_shared<last_answer>(read(*gone.last, gone.whose)), gone.whose.name);
+  gone.to = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (!gone.process.empty() && absent_.size() < absent_max) {
+      const auto value = gone.whose.value;
+      std::swap(absent_[value], gone);  // A process of the same label may have gone before.
+    }
   }
+  retire(gone);
   for (const auto& done : strike(to, std::nullopt)) done();
+}
+
+/// Gives the last counts of a process to `home_`.
+void remote_metrics::retire(const source& gone) {
+  if (!gone.last) return;
+  home_.retire(std::make_shared<last_answer>(read(*gone.last, gone.whose)), gone.whose.name);
 }
 
 void remote_metrics::remove_all() {
@@ -92,11 +119,17 @@ void remote_metrics::remove_all() {
     std::shared_ptr<connection> one;
     {
       std::lock_guard lock(mutex_);
-      if (sources_.empty()) return;
+      if (sources_.empty()) break;
       one = sources_.begin()->second.to;
     }
     remove(*one);
   }
+  std::map<std::string, source> absent;
+  {
+    std::lock_guard lock(mutex_);
+    absent.swap(absent_);
+  }
+  for (const auto& [value, gone] : absent) retire(gone);
 }
 
 remote_metrics::callbacks remote_metrics::strike(const connection& from,
@@ -152,11 +185,15 @@ families remote_metrics::Collect() const {
   {
     std::lock_guard lock(mutex_);
     for (const auto& [to, about] : sources_) all.push_back(about);
+    for (const auto& [value, about] : absent_) all.push_back(about);
   }
   families told;
-  for (const auto& [to, whose, then, last] : all) {
-    if (!last) continue;
-    auto of_one = read(*last, whose);
+  for (const auto& about : all) {
+    if (!about.last) continue;
+    auto of_one = read(*about.last, about.whose);
+    if (!about.to) {
+      std::erase_if(of_one, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
+    }
     std::ranges::move(of_one, std::back_inserter(told));
   }
   return told;

@@ -32,22 +32,15 @@ class remote_metrics final : public fetching_collector,
   /// The largest size of one answer in bytes. A process with more metrics sends none.
   static constexpr std::size_t answer_max = std::size_t{1} << 20;
 
-  enum class after_its_end {
-    /// Counters and histograms stay, because nobody else knows what the process has done. The
-    /// counts of a successor with the same label are added, as Prometheus's clients do for worker
-    /// processes.
-    stay,
-    /// Nothing stays, because the process goes on without its link and comes back with its counts.
-    go,
-  };
-
-  /// Metrics that stay are given to `home`.
+  /// The counters and histograms of processes that have ended are given to `home`. The counts of a
+  /// successor with the same label are added, as Prometheus's clients do for worker processes.
   explicit remote_metrics(metrics_registry& home) : home_(home) {}
 
   /// Asks at the other end of `to` from now on. Every sample gets the label, unless it has one of
-  /// that name.
+  /// that name. A process that goes on without its link and comes back with its counts has a name
+  /// `process`, which no other process has; for other processes it is empty.
   void add(const std::shared_ptr<connection>& to, prometheus::ClientMetric::Label whose,
-           after_its_end then);
+           std::string process = "");
   /// Removes a connection whose link has closed.
   void remove(const connection& to);
   void remove_all();
@@ -64,7 +57,7 @@ class remote_metrics final : public fetching_collector,
   struct source {
     std::shared_ptr<connection> to;
     prometheus::ClientMetric::Label whose;
-    after_its_end then;
+    std::string process;
     std::shared_ptr<const message> last;  ///< Null until the process has answered.
   };
   struct round {
@@ -73,6 +66,10 @@ class remote_metrics final : public fetching_collector,
   };
   using callbacks = std::vector<std::function<void()>>;
 
+  /// The largest number of processes whose return is awaited.
+  static constexpr std::size_t absent_max = 100;
+
+  void retire(const source& gone);
   void heard(const connection& from, std::shared_ptr<const message> answer);
   /// Strikes `from` off round `id`, or off all rounds if it has gone. Returns the functions to call
   /// without the lock.
@@ -81,6 +78,8 @@ class remote_metrics final : public fetching_collector,
   metrics_registry& home_;
   mutable std::mutex mutex_;
   std::map<const connection*, source> sources_;
+  /// The processes that may come back, by the values of their labels.
+  std::map<std::string, source> absent_;
   mutable std::map<std::uint64_t, round> rounds_;  ///< The rounds under way, keyed by number.
   mutable std::uint64_t last_round_ = 0;
 };

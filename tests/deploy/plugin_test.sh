@@ -34,6 +34,17 @@ timeout 60 grep -q -m 1 '^serving ./lamps.so at' <(tail -f -n +1 --pid "$server"
 report "serve-env serves it" $?
 kill "$server"
 
+# A step that never returns. In the process of the run its thread can't be ended, in others it can.
+few_long=("${few[@]}" rollout.n_steps=32 --json)
+for where in shared thread process; do
+  run train --env "$plugins/endless.so" -n 2048 --mode async env.replicas=4 rollout.workers=4 \
+    env.placement=$where env.step_timeout=1 --runs endless-$where --stop-limit 2 "${few_long[@]}"
+  holds "$where: a run goes on without an environment whose step never returns" \
+    "s['steps'] >= 2048 and s['eval_episodes'] == 5"
+  grep -q 'abandoned because its endpoint exceeded max_call_time.*max_call_time=1s\|the process.*silent for' err
+  report "$where: and says which" $?
+done
+
 refused() {  # refused WHAT PATTERN ENVIRONMENT
   run train --env "$3" -n 256 --runs refused "${few[@]}"
   [[ $code -eq 2 ]] && grep -qE "$2" err && [[ $(wc -l <err) -le 2 && ! -e refused ]]

@@ -631,7 +631,7 @@ child_task supervisor::end_after(duration limit) {
 
 /// Ends the supervisor once the replicas have left their places.
 void supervisor::end_if_left() {
-  const auto is_there = [](const place_ptr& p) { return p->replica != nullptr; };
+  const auto is_there = [](const place_ptr& p) { return bool(p->replica); };
   if (!left_ || std::any_of(places_.begin(), places_.end(), is_there) || !retiring_.empty()) return;
   end();
 }

@@ -158,10 +158,11 @@ void count_and_leave(bool isolate, const std::string& whose) {
     const detail::node joined(there, at(sys));
     sys.run(with_timeout(count_on_a_node(sys, whose), 30s));
   }
-  sys.run(with_timeout(scrape_without(sys, "gpu-1"), 30s));
+  sys.run(with_timeout(scrape_without(sys, R"(process_threads{node="gpu-1"})"), 30s));
+  CHECK(has(sys.metrics().text(), "troupe_tallied_total{" + whose + "} 3"));
 }
 
-TEST_CASE("remote metrics: what a node counts has its name, and goes with it") {
+TEST_CASE("remote metrics: what a node counts has its name, and stays when it leaves") {
   SECTION("in the node") { count_and_leave(false, R"(node="gpu-1")"); }
   SECTION("in a child process of it") {
     count_and_leave(true, R"(node="gpu-1",process="talliers-0")");

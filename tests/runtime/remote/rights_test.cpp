@@ -566,7 +566,7 @@ TEST_CASE("rights: a host's remote replicas hear only their own replicas") {
 task<> ask_for_metrics(system& sys, side) {
   const auto node = raw_peer::against(sys, side::host);
   const auto counted = detail::core_of(sys).remote_metrics();
-  counted->add(node->theirs, {"node", "raw"}, detail::remote_metrics::after_its_end::go);
+  counted->add(node->theirs, {"node", "raw"}, "the only one");
   co_await settled();
   const auto answered = std::make_shared<bool>(false);
   counted->ask([answered] { *answered = true; });
@@ -585,6 +585,60 @@ task<> ask_for_metrics(system& sys, side) {
 
 TEST_CASE("rights: a host takes metrics once where it has asked for them") {
   play_as(side::host, ask_for_metrics);
+}
+
+/// Answers the request for metrics with a counter and a gauge of that value.
+task<> tell(std::shared_ptr<raw_peer> node, std::shared_ptr<detail::remote_metrics> to,
+            double value) {
+  to->ask([] {});
+  co_await settled();
+  const auto id = node->last(message_kind::measure).header.id;
+  prometheus::ClientMetric counter, gauge;
+  counter.counter.value = gauge.gauge.value = value;
+  const std::vector<prometheus::MetricFamily> all{
+      {"told_total", "What was told.", prometheus::MetricType::Counter, {counter}},
+      {"told", "What was told.", prometheus::MetricType::Gauge, {gauge}}};
+  node->say({.kind = message_kind::measured, .control = 1, .id = id}, all);
+  co_await settled();
+}
+
+task<> come_and_go(system& sys, side) {
+  const auto counted = detail::core_of(sys).remote_metrics();
+  const auto shown = [&] { return sys.metrics().text(); };
+  const std::string total = "told_total{node=\"raw\"} ", gauge = "told{node=\"raw\"} ";
+  const auto first = raw_peer::against(sys, side::host);
+  counted->add(first->theirs, {"node", "raw"}, "a");
+  co_await settled();
+  co_await tell(first, counted, 3);
+  CHECK_THAT(shown(), has_text(total + "3") && has_text(gauge + "3"));
+  counted->remove(*first->theirs);
+  CHECK_THAT(shown(), has_text(total + "3") && !has_text(gauge));
+
+  // The process comes back before the loss of its second link is known.
+  const auto second = raw_peer::against(sys, side::host);
+  counted->add(second->theirs, {"node", "raw"}, "a");
+  co_await settled();
+  CHECK_THAT(shown(), has_text(total + "3"));
+  co_await tell(second, counted, 5);
+  CHECK_THAT(shown(), has_text(total + "5"));
+  const auto third = raw_peer::against(sys, side::host);
+  counted->add(third->theirs, {"node", "raw"}, "a");
+  co_await settled();
+  counted->remove(*second->theirs);
+  CHECK_THAT(shown(), has_text(total + "5"));
+  counted->remove(*third->theirs);
+
+  // Another process of the same name counts from 0.
+  const auto fourth = raw_peer::against(sys, side::host);
+  counted->add(fourth->theirs, {"node", "raw"}, "b");
+  co_await settled();
+  CHECK_THAT(shown(), has_text(total + "5"));
+  co_await tell(fourth, counted, 1);
+  CHECK_THAT(shown(), has_text(total + "6") && has_text(gauge + "1"));
+}
+
+TEST_CASE("remote metrics: counters never fall when a node goes and comes back") {
+  play_as(side::host, come_and_go);
 }
 
 // ---- a guest and a resident
