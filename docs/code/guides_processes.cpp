@@ -56,3 +56,35 @@ troupe::task<> update(troupe::service<troupe::policy> policies, troupe::weights 
 }
 // readme: end
 }  // namespace docs::weights
+
+namespace docs::phases {
+// readme: phases
+#include "runtime/service/successor.hpp"
+#include "runtime/system/system.hpp"
+
+using table = std::vector<double>;
+
+class estimator {
+ public:
+  estimator() : table_(std::static_pointer_cast<table>(troupe::take_from_predecessor("table"))) {
+    if (!table_) table_ = std::make_shared<table>(1'000'000);  // This takes long.
+  }
+  ~estimator() {
+    if (troupe::has_successor()) troupe::keep_for_successor("table", table_);
+  }
+  double at(std::size_t i) const { return table_->at(i); }
+
+ private:
+  std::shared_ptr<table> table_;
+};
+
+troupe::task<> phases(troupe::system& sys) {
+  for (int phase = 0; phase < 3; ++phase) {
+    auto estimators = co_await sys.serve<estimator>(
+        {.name = "estimators", .replicas = 4, .placement = troupe::placement::process});
+    co_await estimators.fanout<&estimator::at>(std::size_t{7});
+    co_await sys.stop_all();  // The four processes stay for the next phase.
+  }
+}
+// readme: end
+}  // namespace docs::phases

@@ -76,14 +76,14 @@ std::shared_ptr<const pool_findings> actor_context::findings_of_pool() const noe
 
 void actor_context::thread_hangs(simulated_pool* in) noexcept {
   if (spares_) spares_->hangs();
-  if (in) ++in->spare;
+  if (in) virtual_threads_->hangs(*in);
 }
 
 std::size_t actor_context::hanging_threads() const { return spares_ ? spares_->hanging() : 0; }
 
 void actor_context::thread_came_back(simulated_pool* in) {
   if (spares_) spares_->came_back();
-  if (in) --in->spare;
+  if (in) virtual_threads_->came_back(*in);
 }
 
 void actor_context::host_started() {

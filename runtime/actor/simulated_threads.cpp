@@ -2,9 +2,11 @@
 
 #include <caf/scheduler/test_coordinator.hpp>
 
+#include "runtime/actor/pool_watch.hpp"
 #include "runtime/actor/strand_actor.hpp"
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/quiet_thread.hpp"
+#include "runtime/base/scarcity.hpp"
 #include "runtime/coroutine/sleep.hpp"
 
 namespace troupe::detail {
@@ -55,7 +57,7 @@ simulated_threads::~simulated_threads() {
 std::shared_ptr<simulated_pool> simulated_threads::of_new_actor() const {
   if (of_new_) return of_new_;
   auto* maker = strand::current_or_null();
-  return maker ? static_cast<strand_actor*>(maker)->pool() : nullptr;
+  return maker ? static_cast<strand_actor*>(maker)->pool() : of_others_;
 }
 
 bool simulated_threads::step(turn_order& order) {
@@ -90,7 +92,7 @@ void simulated_threads::run_on_a_thread(caf::resumable* job) {
   if (idle_.empty()) {
     threads_.push_back(std::make_unique<thread>());
     auto& t = *threads_.back();
-    t.runs = quiet_thread([this, &t] { work(t); });
+    t.runs = quiet_thread_of_simulation([this, &t] { work(t); });
     idle_.push_back(&t);
   }
   auto& t = *idle_.back();
@@ -138,7 +140,14 @@ void simulated_threads::work(thread& mine) {
 bool simulated_threads::hold(duration time) {
   auto* mine = static_cast<thread*>(this_thread);
   if (!mine) return false;
-  if (mine->pool) ++mine->pool->held;
+  if (mine->pool) {
+    auto& pool = *mine->pool;
+    ++pool.held;
+    if (pool.full()) {
+      pool.full_since = clock_.now();
+      look_later(pool, pool_watch::replace_after);
+    }
+  }
   paused_in_[mine->job] = mine;
   clock_.wake_at(later(clock_.now(), time),
                  ref<inbox>(new timed_action([this, mine] { rested_.push_back(mine->job); })));
@@ -146,8 +155,54 @@ bool simulated_threads::hold(duration time) {
   running_ = nullptr;
   back_.notify_one();
   mine->bell.wait(lock, [&] { return running_ == mine; });
-  if (mine->pool) --mine->pool->held;
+  if (mine->pool) {
+    auto& pool = *mine->pool;
+    --pool.held;
+    pool.more = std::min(pool.more, pool.held);
+  }
   return true;
+}
+
+void simulated_threads::hangs(simulated_pool& in) noexcept {
+  ++in.stuck;
+  add_spare(in);
+}
+
+void simulated_threads::came_back(simulated_pool& in) noexcept {
+  --in.stuck;
+  in.spare = std::min(in.spare, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, in.stuck)));
+}
+
+/// Adds a thread if one is missing, now or at a later look.
+void simulated_threads::add_spare(simulated_pool& to) noexcept {
+  if (static_cast<std::ptrdiff_t>(to.spare) >= to.stuck) return;
+  try {
+    check_scarcity();
+    ++to.spare;
+  } catch (const std::exception&) {
+    look_later(to, pool_watch::look_every);
+  }
+}
+
+void simulated_threads::look_later(simulated_pool& at, duration after) {
+  if (std::exchange(at.look_is_due, true)) return;
+  clock_.wake_at(later(clock_.now(), after),
+                 ref<inbox>(new timed_action([this, pool = at.weak_from_this()] {
+                   if (const auto there = pool.lock()) look(*there);
+                 })));
+}
+
+void simulated_threads::look(simulated_pool& at) {
+  at.look_is_due = false;
+  add_spare(at);
+  if (at.full() && clock_.now() >= later(at.full_since, pool_watch::replace_after)) {
+    try {
+      check_scarcity();
+      ++at.more;
+    } catch (const std::exception&) {  // The next look tries again.
+    }
+  }
+  if (at.full()) look_later(at, pool_watch::look_every);
 }
 
 }  // namespace troupe::detail

@@ -19,12 +19,16 @@ namespace troupe::detail {
 
 /// Bounds the number of turns of a simulated process that may take time at once. A turn that takes
 /// no time needs a free thread, too.
-struct simulated_pool {
+struct simulated_pool : std::enable_shared_from_this<simulated_pool> {
   explicit simulated_pool(std::size_t threads) : threads(threads) {}
   std::size_t threads;
-  std::size_t held = 0;   ///< Threads that are held by turns that take time.
-  std::size_t spare = 0;  ///< Threads that were added because others are stuck.
-  bool full() const noexcept { return held >= threads + spare; }
+  std::size_t held = 0;      ///< Threads that are held by turns that take time.
+  std::ptrdiff_t stuck = 0;  ///< Threads that hang in replicas that were given up; see spare_threads.
+  std::size_t spare = 0;     ///< Threads that were added for those.
+  std::size_t more = 0;      ///< Threads that were added because turns took long; see pool_watch.
+  time_point full_since{};   ///< Since when each thread is held, while `full`.
+  bool look_is_due = false;  ///< True while the clock is set to look at the pool.
+  bool full() const noexcept { return held >= threads + spare + more; }
 };
 
 /// Runs the jobs of a deterministic system in which some turns take time. Such a turn runs on a
@@ -59,6 +63,12 @@ class simulated_threads {
   };
   /// Returns the threads of an actor that is made now; null if their number is not limited.
   std::shared_ptr<simulated_pool> of_new_actor() const;
+  /// Limits the threads of actors that no scope is for.
+  void limit(std::size_t threads) { of_others_ = std::make_shared<simulated_pool>(threads); }
+
+  // What spare_threads and pool_watch do, with threads that may be refused by check_scarcity.
+  void hangs(simulated_pool& in) noexcept;
+  void came_back(simulated_pool& in) noexcept;
 
  private:
   struct thread;
@@ -68,11 +78,15 @@ class simulated_threads {
   void run_until_pause(thread& which);
   void run(caf::resumable* job);
   void work(thread& mine);
+  void add_spare(simulated_pool& to) noexcept;
+  void look_later(simulated_pool& at, duration after);
+  void look(simulated_pool& at);
 
   virtual_clock& clock_;
   std::deque<caf::resumable*>& jobs_;
   std::unique_ptr<unit> unit_;
   std::shared_ptr<simulated_pool> of_new_;
+  std::shared_ptr<simulated_pool> of_others_;
   std::mutex mutex_;
   std::condition_variable back_;  ///< Notified when the thread that runs the system may go on.
   thread* running_ = nullptr;     ///< Null while the thread that runs the system runs.

@@ -9,6 +9,12 @@ namespace troupe::detail {
 
 std::thread quiet_thread(std::function<void()> run, const char* name) {
   check_scarcity();
+  auto started = quiet_thread_of_simulation(std::move(run));
+  if (name) pthread_setname_np(started.native_handle(), name);
+  return started;
+}
+
+std::thread quiet_thread_of_simulation(std::function<void()> run) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -20,7 +26,6 @@ std::thread quiet_thread(std::function<void()> run, const char* name) {
     throw;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (name) pthread_setname_np(started.native_handle(), name);
   return started;
 }
 

@@ -53,15 +53,19 @@ void simulated_nodes::kill(const std::string& name) {
   nodes_.erase(place);
 }
 
-void simulated_nodes::cut(const std::string& name, duration time) {
+void simulated_nodes::lose_controller() {
+  for (const auto& [name, n] : nodes_) n.way->close("the controller has ended");
+}
+
+void simulated_nodes::cut(const std::string& name, duration time, simulated_link::way which) {
   const auto place = nodes_.find(name);
   if (place == nodes_.end()) return;
   auto& n = place->second;
   n.reached_again = std::max(n.reached_again, later(system_.clock().now(), time));
   if (time < simulated_link::silence_limit) {
-    n.way->stall(time);
+    n.way->stall(time, which);
   } else {
-    n.way->cut();
+    n.way->cut(which);
   }
 }
 

@@ -23,10 +23,13 @@ class simulated_nodes final : public slot_provider {
   void join(const std::string& name, std::size_t slots);
   /// Ends a node's process. The controller is told at once.
   void kill(const std::string& name);
-  /// Blocks a node's link for that long. Delayed messages come afterwards. If the time is at least
-  /// simulated_link::silence_limit, both sides take each other for lost, and the node joins again
-  /// afterwards.
-  void cut(const std::string& name, duration time);
+  /// Blocks what passes a node's link that way, seen from the node, for that long. Delayed messages
+  /// come afterwards. If the time is at least simulated_link::silence_limit, the sides lose each
+  /// other, and the node joins again afterwards.
+  void cut(const std::string& name, duration time,
+           simulated_link::way which = simulated_link::way::both);
+  /// Ends every link at once, as the end of the controller's process does. The nodes join again.
+  void lose_controller();
 
   /// The nodes that the controller knows, ordered by name.
   std::vector<node_info> list() const { return known_->list(); }

@@ -46,26 +46,44 @@ void simulated_link::carry(block message, duration pause) {
   pause = std::max(pause, stalled_until_ - system_.clock().now());
   if (pause == duration(0)) return other->arrive(std::move(message));
   const auto kept = std::make_shared<block>(std::move(message));
-  at(pause, [other, kept] { other->arrive(std::move(*kept)); });
+  ++under_way_;
+  at(pause, [me = shared_from_this(), other, kept] {
+    if (!me->cut_) other->arrive(std::move(*kept));
+    me->has_arrived();
+  });
 }
 
 void simulated_link::arrive(block message) {
-  if (closed_ || cut_) return;
+  if (closed_) return;
   if (!listener_) return early_.push_back(std::move(message));
   listener_->received(std::move(message));
 }
 
-void simulated_link::cut() {
-  for (const auto& side : {shared_from_this(), other_.lock()}) {
-    if (!side || std::exchange(side->cut_, true)) continue;
-    at(silence_limit, [side] { side->end("nothing was heard of it for 5 s"); });
+void simulated_link::has_arrived() {
+  if (under_way_-- == under_way_max + 1 && listener_) listener_->writable();
+}
+
+/// The ends whose messages go that way.
+std::vector<std::shared_ptr<simulated_link>> simulated_link::senders(way which) {
+  std::vector<std::shared_ptr<simulated_link>> ends;
+  if (which != way::in) ends.push_back(shared_from_this());
+  const auto other = other_.lock();
+  if (which != way::out && other) ends.push_back(other);
+  return ends;
+}
+
+void simulated_link::cut(way which) {
+  for (const auto& side : senders(which)) {
+    if (std::exchange(side->cut_, true)) continue;
+    const auto listens = side->other_.lock();
+    if (listens) at(silence_limit, [listens] { listens->close("nothing was heard of it for 5 s"); });
   }
 }
 
-void simulated_link::stall(duration time) {
+void simulated_link::stall(duration time, way which) {
   const auto until = later(system_.clock().now(), std::min<duration>(time, silence_limit));
-  for (const auto& side : {shared_from_this(), other_.lock()}) {
-    if (side) side->stalled_until_ = std::max(side->stalled_until_, until);
+  for (const auto& side : senders(which)) {
+    side->stalled_until_ = std::max(side->stalled_until_, until);
   }
 }
 

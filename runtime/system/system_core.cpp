@@ -91,6 +91,11 @@ simulated_nodes& system_core::simulate_nodes() {
   return *nodes_;
 }
 
+void system_core::limit_threads(std::size_t threads) {
+  simulate_threads();
+  threads_in_virtual_time()->limit(threads);
+}
+
 void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
   end_request().request_stop();
   stop_looking_for_cycles();

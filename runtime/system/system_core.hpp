@@ -28,6 +28,9 @@ class system_core final : public remote_context {
   /// In a deterministic system: from the first call on, replicas placed on nodes live on these, and
   /// turns may take time. To be called before any service is served.
   simulated_nodes& simulate_nodes();
+  /// In a deterministic system: the actors of this process, of which none has begun yet, share so
+  /// many threads. Turns may take time from here on.
+  void limit_threads(std::size_t threads);
   /// Null if no node can join.
   cluster_slot_provider* cluster() noexcept { return cluster_.get(); }
 

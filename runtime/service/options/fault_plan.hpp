@@ -64,8 +64,9 @@ class fault_source {
 
   /// The plan that faults are drawn by; for a random plan, the probabilities that were drawn.
   const fault_plan& plan() const noexcept { return plan_; }
-  /// Stops all faults from here on.
-  void rest() noexcept { plan_ = {}; }
+  /// Stops all faults until `go_on`.
+  void rest() noexcept { rests_ = true; }
+  void go_on() noexcept { rests_ = false; }
   bool crashes() { return happens(plan_.crash); }
   bool drops() { return happens(plan_.drop); }
   bool duplicates() { return happens(plan_.duplicate); }
@@ -76,11 +77,12 @@ class fault_source {
 
  private:
   double draw();
-  bool happens(double probability) { return probability > 0 && draw() < probability; }
+  bool happens(double probability) { return !rests_ && probability > 0 && draw() < probability; }
   duration up_to(duration limit);
   fault_plan drawn();
 
   std::uint64_t state_;
+  bool rests_ = false;
   fault_plan plan_;
 };
 

@@ -12,6 +12,11 @@ ref<inbox> replica_context::start_replica(std::shared_ptr<service_state> service
                                           bool faulty, bool own_thread) {
   auto& me = *this;
   caf::actor actor;
+  auto* threads = threads_in_virtual_time();
+  std::optional<simulated_threads::scope> alone;
+  if (threads && service->options.placement == placement::thread) {
+    alone.emplace(*threads, std::make_shared<simulated_pool>(1));
+  }
   if (faults() && faulty) {
     actor = actors().spawn<faulty_replica>(std::ref(me), std::move(service), std::move(factory),
                                            info, std::move(slot), std::move(ready));

@@ -45,8 +45,8 @@ void supervisor::start_replica(const place_ptr& at) {
   auto ready = [me = self(), this, at](std::shared_ptr<replica_slot> slot) {
     me->post([this, at, slot = std::move(slot)] { serves(at, slot); });
   };
-  const bool own_thread =
-      service_->options.placement == placement::thread && !system_.deterministic();
+  const bool wants_thread = service_->options.placement == placement::thread;
+  const bool own_thread = wants_thread && !system_.deterministic();
   starts_.resize(std::max(starts_.size(), at->index + 1));
   const replica_info info{at->index, starts_[at->index]++};
   at->slot = std::make_shared<replica_slot>(at->index);
@@ -56,7 +56,11 @@ void supervisor::start_replica(const place_ptr& at) {
   service_->starts(at->slot);
   const auto& where = service_->options.placement;
   try {
-    if (own_thread) require_thread();
+    if (own_thread) {
+      require_thread();
+    } else if (wants_thread) {
+      check_scarcity();
+    }
     at->replica = where.elsewhere()
                       ? system_.slot_provider_of(where).start_replica(service_, factory_, info,
                                                                       at->slot, ready)

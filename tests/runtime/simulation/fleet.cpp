@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/scarcity.hpp"
 #include "runtime/cluster/simulated_nodes.hpp"
 #include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
@@ -18,12 +19,16 @@ constexpr duration hanging = 4min;
 /// No change of the number of replicas takes longer, whatever hangs.
 constexpr duration longest_scale = 3min;
 
+class machine;
+
 /// How often each thing goes wrong.
 struct troubles {
   int starts_that_hang = 0;
   int starts_that_fail = 0;
   int calls_that_hang = 0;
   int nodes_lost = 0;
+  int times_without_threads = 0;  ///< No thread can be had for a while.
+  int controllers_lost = 0;
   int sum() const { return starts_that_hang + starts_that_fail + calls_that_hang + nodes_lost; }
 };
 
@@ -34,8 +39,17 @@ struct world {
   system& sys;
   dice random;
   troubles left;
-  bool calm = false;  ///< Nothing goes wrong any more.
+  bool calm = false;  ///< Nothing goes wrong now.
+  bool no_threads = false;
+  bool loses_controller = false;  ///< True if the service may be stopped and served again.
+  service<machine> machines;      ///< The service that is served now.
 
+  void set_calm(bool on) {
+    calm = on;
+    if (auto* faults = detail::core_of(sys).faults()) on ? faults->rest() : faults->go_on();
+  }
+  /// Begins a call, which may end as service_down if the controller is lost.
+  int begin(int limit) { return loses_controller ? book.begin_inside(limit) : book.begin(limit); }
   void spend(duration time) { detail::core_of(sys).spend(time); }
   /// Whether one of those that are left happens now.
   bool happens(int& which, int once_in, const char* what) {
@@ -120,7 +134,8 @@ struct fleet {
 
 std::string name_of(std::size_t node) { return "node-" + std::to_string(node); }
 
-fleet draw_fleet(dice& random, troubles& all) {
+/// `loses_replicas`: faults lose replicas besides what is drawn here.
+fleet draw_fleet(dice& random, troubles& all, bool loses_replicas) {
   fleet drawn;
   const auto nodes = static_cast<std::size_t>(2 + random.below(3));
   for (std::size_t i = 0; i < nodes; ++i) {
@@ -133,6 +148,7 @@ fleet draw_fleet(dice& random, troubles& all) {
   options.replicas = drawn.replicas_max;
   options.placement = random.once_in(5)   ? placement::shared
                       : random.once_in(5) ? placement::process
+                      : random.once_in(8) ? placement::thread
                                           : placement::node("node-*");
   options.idempotent = {endpoint<&machine::look>};
   options.start_timeout = 20s;
@@ -145,7 +161,17 @@ fleet draw_fleet(dice& random, troubles& all) {
   all.starts_that_hang = random.below(2);
   all.starts_that_fail = random.below(3);
   all.nodes_lost = random.below(4);
+  if (random.once_in(2)) all.times_without_threads = 1 + random.below(3);
+  if (random.once_in(3)) {
+    all.controllers_lost = 1;
+    if (random.once_in(2)) options.outlive_controller = 10s;
+  }
   options.max_restarts = static_cast<std::size_t>(all.sum());
+  if (loses_replicas || all.times_without_threads > 0) {
+    options.max_restarts = 1'000'000;
+    options.max_retries = options.poison_limit = 1'000'000;
+    options.backoff_limit = 100ms;
+  }
   return drawn;
 }
 
@@ -156,16 +182,30 @@ task<outcome<int>> called(task<outcome<int>> call, int id, ledger& book) {
   co_return result;
 }
 
-task<> call_often(world& in, service<machine> to, duration longest, dice random) {
+/// Whatever holds the threads, a deadline ends the wait for a call.
+task<> called_in_time(world& in, task<outcome<int>> call, int id, duration deadline) {
+  constexpr auto delays = 1s;  // Of the turns of others, and of messages.
+  counted_frame here(in.book);
+  const auto began = detail::strand::current().now();
+  co_await called(std::move(call), id, in.book);
+  const auto took = detail::strand::current().now() - began;
+  in.book.require(deadline == no_limit || took <= deadline + delays, "deadlines hold",
+                  "a call took " + detail::to_text(took) + ", its deadline is " +
+                      detail::to_text(deadline));
+}
+
+task<> call_often(world& in, duration longest, dice random) {
   counted_frame here(in.book);
   for (int i = 0; i < 8; ++i) {
     const auto time = duration(1ms) * random.below(static_cast<int>(longest / 1ms));
     const int kind = random.below(3);
-    const int id = in.book.begin(kind == 1 ? 0 : 1);
+    const auto deadline = random.once_in(3) ? duration(1s) * (1 + random.below(5)) : no_limit;
+    const auto to = in.machines.with({.deadline = deadline});
+    const int id = in.begin(kind == 1 ? 0 : 1);
     auto call = kind == 0   ? to.try_route<&machine::work>(id, time)
                 : kind == 1 ? to.try_route<&machine::look>(id, time)
                             : to.try_route<&machine::wait>(id, time);
-    co_await called(std::move(call), id, in.book);
+    co_await called_in_time(in, std::move(call), id, deadline);
     co_await sleep_for(duration(1ms) * random.below(3000));
   }
 }
@@ -177,8 +217,10 @@ task<> scale(world& in, service<machine> which, std::size_t replicas) {
     co_await in.sys.scale(which, replicas);
     ++in.book.ends["the fleet scaled"];
   } catch (const call_error& e) {
-    in.book.require(e.kind() == error_kind::replica_lost || e.kind() == error_kind::cancelled,
-                    "only errors that can be", e.what());
+    const bool gone = in.loses_controller && e.kind() == error_kind::service_down;
+    in.book.require(
+        e.kind() == error_kind::replica_lost || e.kind() == error_kind::cancelled || gone,
+        "only errors that can be", e.what());
     ++in.book.ends["the fleet's growth ended"];
   }
 }
@@ -195,11 +237,11 @@ task<> scale_in_time(world& in, service<machine> which, std::size_t replicas) {
                   "one to " + std::to_string(replicas) + " replicas did not");
 }
 
-task<> scale_often(world& in, service<machine> which, std::size_t most, dice random) {
+task<> scale_often(world& in, std::size_t most, dice random) {
   counted_frame here(in.book);
   for (int i = 0; i < 6; ++i) {
     co_await sleep_for(duration(1ms) * random.below(8000));
-    co_await scale_in_time(in, which,
+    co_await scale_in_time(in, in.machines,
                            1 + static_cast<std::size_t>(random.below(static_cast<int>(most))));
   }
 }
@@ -219,10 +261,39 @@ task<> lose_nodes(world& in, const fleet& all, dice random) {
       co_await sleep_for(away);
       nodes.join(name_of(which), all.slots[which]);
     } else {
-      ++in.book.ends[away < 5s ? "a link stalled" : "a link cut"];
-      nodes.cut(name_of(which), away);
+      using way = detail::simulated_link::way;
+      const auto cut = random.once_in(2) ? way::both : random.once_in(2) ? way::in : way::out;
+      ++in.book.ends[away < 5s          ? "a link stalled"
+                     : cut == way::both ? "a link cut"
+                                        : "a link cut one way"];
+      nodes.cut(name_of(which), away, cut);
       co_await sleep_for(away + 2s);  // Until the node is back.
     }
+  }
+}
+
+/// No thread can be had from time to time.
+task<> take_threads(world& in, dice random) {
+  counted_frame here(in.book);
+  for (; in.left.times_without_threads > 0; --in.left.times_without_threads) {
+    co_await sleep_for(duration(1ms) * random.below(12'000));
+    ++in.book.ends["no thread was left"];
+    in.no_threads = true;
+    co_await sleep_for(duration(1ms) * random.below(10'000));
+    in.no_threads = false;
+  }
+}
+
+/// The controller dies, and another one serves the same. The nodes live on.
+task<> lose_controller(world& in, const fleet& all, dice random) {
+  counted_frame here(in.book);
+  for (; in.left.controllers_lost > 0; --in.left.controllers_lost) {
+    co_await sleep_for(duration(1ms) * random.below(20'000));
+    ++in.book.ends["the controller was lost"];
+    detail::core_of(in.sys).simulate_nodes().lose_controller();
+    in.sys.stop(in.machines);
+    world* const known = &in;
+    in.machines = co_await in.sys.serve<machine>(all.options, known);
   }
 }
 
@@ -232,7 +303,7 @@ double metric(world& in, const std::string& name) { return gauge(in.sys, name, "
 task<> keep_busy(world& in, const fleet& all, service<machine> to) {
   counted_frame here(in.book);
   const auto restarts = metric(in, "troupe_replica_restarts_total");
-  const int id = in.book.begin(static_cast<int>(all.all_slots()));
+  const int id = in.begin(static_cast<int>(all.all_slots()));
   const auto results = co_await to.fanout_settled<&machine::work>(id, all.busy_for());
   for (const auto& each : results) {
     in.book.answer(id, each);
@@ -244,23 +315,27 @@ task<> keep_busy(world& in, const fleet& all, service<machine> to) {
 }
 
 /// All slots are used, and nothing goes wrong.
-task<> fill(world& in, const fleet& all, service<machine> to) {
+task<> fill(world& in, const fleet& all) {
   counted_frame here(in.book);
-  in.calm = true;
+  const auto to = in.machines;
+  in.set_calm(true);
+  co_await sleep_for(30s);  // What faults have begun is over then.
   const auto most = all.on_nodes() ? all.all_slots() : all.replicas_max;
   co_await scale_in_time(in, to, most);
   co_await keep_busy(in, all, to);
   co_await scale_in_time(in, to, all.replicas_max);
-  in.calm = false;
+  in.set_calm(false);
 }
 
-task<> live_through(world& in, const fleet& all, service<machine> to, dice random) {
+task<> live_through(world& in, const fleet& all, dice random) {
   counted_frame here(in.book);
   std::vector<task<>> parts;
   for (int i = 0; i < 6; ++i) {
-    parts.push_back(call_often(in, to, all.busy_for() / 2, random.fork()));
+    parts.push_back(call_often(in, all.busy_for() / 2, random.fork()));
   }
-  parts.push_back(scale_often(in, to, all.replicas_max, random.fork()));
+  parts.push_back(scale_often(in, all.replicas_max, random.fork()));
+  parts.push_back(take_threads(in, random.fork()));
+  parts.push_back(lose_controller(in, all, random.fork()));
   if (all.on_nodes()) parts.push_back(lose_nodes(in, all, random.fork()));
   try {
     co_await with_timeout(troupe::all(std::move(parts)), 1h);
@@ -270,9 +345,10 @@ task<> live_through(world& in, const fleet& all, service<machine> to, dice rando
 }
 
 /// All nodes are here, and nothing goes wrong any more.
-task<> recover(world& in, const fleet& all, service<machine> to, std::size_t replicas) {
+task<> recover(world& in, const fleet& all, std::size_t replicas) {
   counted_frame here(in.book);
-  in.calm = true;
+  const auto to = in.machines;
+  in.set_calm(true);
   co_await sleep_for(30s);  // A node is back by then; a start that hung is over.
   co_await scale_in_time(in, to, replicas);
   in.book.check_all_ended();
@@ -295,48 +371,60 @@ task<> main_of(world& in, dice random) {
   auto& book = in.book;
   auto& sys = in.sys;
   counted_frame here(book);
-  const auto all = draw_fleet(random, in.left);
+  const auto* faults = detail::core_of(sys).faults();
+  const bool loses_replicas = faults && (faults->plan().crash > 0 || faults->plan().drop > 0);
+  const auto all = draw_fleet(random, in.left, loses_replicas);
+  in.loses_controller = in.left.controllers_lost > 0;
+  if (random.once_in(2)) {
+    detail::core_of(sys).limit_threads(static_cast<std::size_t>(2 + random.below(3)));
+  }
   auto& nodes = detail::core_of(sys).simulate_nodes();
   for (std::size_t i = 0; i < all.slots.size(); ++i) nodes.join(name_of(i), all.slots[i]);
   world* const known = &in;
-  auto to = co_await sys.serve<machine>(all.options, known);
-  co_await fill(in, all, to);
-  co_await live_through(in, all, to, random.fork());
+  in.machines = co_await sys.serve<machine>(all.options, known);
+  co_await fill(in, all);
+  co_await live_through(in, all, random.fork());
   if (book.broken) co_return;
-  co_await recover(in, all, to,
+  co_await recover(in, all,
                    1 + static_cast<std::size_t>(random.below(static_cast<int>(all.replicas_max))));
-  sys.stop(to);
+  sys.stop(in.machines);
   for (std::size_t i = 0; i < all.slots.size(); ++i) nodes.kill(name_of(i));
   co_await sleep_for(hanging + 1min);
   book.require(sys.actors() == 1, "no actor left",
                std::to_string(sys.actors() - 1) + " live after their service's end");
 }
 
-fault_plan without_losses(const fault_plan& faults, std::uint64_t seed) {
-  auto plan = detail::fault_source(faults, seed).plan();
-  plan.crash = 0;
-  plan.drop = 0;
-  return plan;
-}
+/// Takes threads away as the workload says, for the scope.
+class scarce_threads {
+ public:
+  explicit scarce_threads(const world& in) {
+    detail::set_scarcity([&in] { return in.no_threads; });
+  }
+  scarce_threads(const scarce_threads&) = delete;
+  ~scarce_threads() { detail::set_scarcity(nullptr); }
+};
 
 }  // namespace
 
 report play_fleet(std::uint64_t seed, const fault_plan& faults) {
-  const auto plan = without_losses(faults, seed);
   ledger book;
   std::optional<world> in;  // Roles look at it until they have ended.
+  std::string plan;
   {
-    system sys({.deterministic = true, .seed = seed, .faults = plan});
+    system sys({.deterministic = true, .seed = seed, .faults = faults});
+    if (const auto* drawn = detail::core_of(sys).faults()) plan = drawn->plan().text();
     dice random(seed * 31);
     in.emplace(book, sys, random.fork());
+    const scarce_threads taken(*in);
     try {
       sys.run(main_of(*in, random));
     } catch (const std::exception& e) {
       book.require(false, "the fleet serves to the end", e.what());
     }
+    in->machines = {};
   }
   book.require(book.frames == 0, "no frame left", std::to_string(book.frames) + " are left");
-  return {book.broken, book.ends, plan.text()};
+  return {book.broken, book.ends, plan};
 }
 
 }  // namespace troupe::simulation

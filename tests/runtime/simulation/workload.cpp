@@ -4,6 +4,7 @@
 #include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 #include "tests/runtime/simulation/gauge.hpp"
+#include "tests/runtime/simulation/holdings.hpp"
 #include "tests/runtime/simulation/rooms.hpp"
 #include "tests/runtime/simulation/versions.hpp"
 
@@ -303,6 +304,7 @@ task<> call_under_watch(group& beside, system& sys, const stage* on, const serve
     parts.push_back(all_callers(*on, 16, seed, *book));
     parts.push_back(push_versions(sys, dice(seed * 1000 + 998), *book));
     parts.push_back(share_rooms(sys, dice(seed * 1000 + 997), *book));
+    parts.push_back(hold_and_wait(sys, dice(seed * 1000 + 996), *book));
     co_await with_timeout(all(std::move(parts)), 10min);
   } catch (const call_error& e) {
     book->require(false, "no hung caller", e.what());

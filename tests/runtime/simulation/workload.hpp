@@ -1,8 +1,9 @@
 #pragma once
 // A random workload in virtual time under injected faults: services of every kind of endpoint, one
 // of which calls the other, sessions, fanouts, deadlines, hedged calls and callers that give up,
-// while replicas are added and removed. Beside them a loop that pushes versions (versions.hpp), and
-// guests in exclusive sessions (rooms.hpp).
+// while replicas are added and removed. Beside them a loop that pushes versions (versions.hpp),
+// guests in exclusive sessions (rooms.hpp), and callers that hold one thing while they wait for
+// another (holdings.hpp).
 
 #include <cstdint>
 #include <optional>
