@@ -1,5 +1,7 @@
 #include "algorithms/program/command_line.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -151,6 +153,8 @@ bool answered_script(const CLI::App& app, const program_words& words, int argc, 
 int checked_output(const std::string& name, int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  // The error of an earlier write is forgotten, so one more has to fail.
+  if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) > 0) errno = 0;
   const int why = errno;
   std::fprintf(stderr, "%s: expected to write to the standard output, got an error%s%s\n",
                name.c_str(), why ? ": " : "", why ? std::strerror(why) : "");

@@ -4,6 +4,7 @@
 
 #include "actors/policy/policy.hpp"
 #include "actors/weights/give_weights.hpp"
+#include "runtime/service/successor.hpp"
 #include "runtime/system/run.hpp"
 
 // readme: service
