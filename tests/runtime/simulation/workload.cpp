@@ -8,18 +8,6 @@
 #include "tests/runtime/simulation/rooms.hpp"
 #include "tests/runtime/simulation/versions.hpp"
 
-/// Simulated processes are all this one.
-template <>
-struct troupe::wire_codec<troupe::simulation::ledger*> {
-  static std::size_t size(troupe::simulation::ledger*) { return sizeof(std::uintptr_t); }
-  static void write(troupe::simulation::ledger* book, troupe::wire_writer& to) {
-    to.write(reinterpret_cast<std::uintptr_t>(book));
-  }
-  static troupe::simulation::ledger* read(troupe::wire_reader& from) {
-    return reinterpret_cast<troupe::simulation::ledger*>(from.read<std::uintptr_t>());
-  }
-};
-
 namespace troupe::simulation {
 
 namespace {
