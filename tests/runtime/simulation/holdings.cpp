@@ -64,7 +64,7 @@ class walker {
 
 task<> walk_often(walker::services all, dice random, ledger& book) {
   counted_frame here(book);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 2; ++i) {
     const auto draw = [&] { return all[static_cast<std::size_t>(random.below(3))]; };
     const auto first = draw();
     walker::services way;

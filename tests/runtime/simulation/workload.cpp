@@ -224,7 +224,7 @@ void check_bounds(system& sys, ledger& book, std::size_t in_flight, std::size_t 
 /// Looks often at first: a caller that hangs shall not cost an hour of looking.
 task<> watch_bounds(system& sys, const serve_options& back, ledger& book) {
   counted_frame here(book);
-  for (duration pause = 10ms;; pause = std::min<duration>(pause + pause / 20, 10s)) {
+  for (duration pause = 10ms;; pause = std::min<duration>(pause + pause / 8, 10s)) {
     check_bounds(sys, book, most_replicas * back.max_queued, back.max_waiting);
     co_await sleep_for(pause);
   }
@@ -273,11 +273,11 @@ task<> all_callers(const stage& on, int callers, std::uint64_t seed, ledger& boo
   co_await all(std::move(all_of_them));
 }
 
-/// Adds and removes replicas, until it is cancelled.
+/// Adds and removes replicas, often at first, until it is cancelled.
 task<> scale_at_random(system& sys, service<worker> which, dice random, ledger& book) {
   counted_frame here(book);
-  for (;;) {
-    co_await sleep_for(duration(1ms) * random.below(60));
+  for (int longest = 60;; longest = std::min(longest + longest / 20, 5000)) {
+    co_await sleep_for(duration(1ms) * random.below(longest));
     co_await sys.scale(which, draw_replicas(random));
     ++book.ends["scaled"];
   }
