@@ -305,7 +305,8 @@ void remote_replica::heard(const message& m) {
       case message_kind::ended: {
         auto body = m.body();
         const auto why = body.read<std::string>();
-        return remote_.stopping() ? lost(why) : crash(why);
+        if (remote_.stopping()) return lost(why);
+        return factory_ ? crash(why) : end_import(why);  // The process that made it tells of a crash.
       }
       default:
         return;
@@ -350,10 +351,14 @@ void remote_replica::lost(const std::string& why) {
   slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
   // A system that stops closes every way itself.
   if (factory_ && !remote_.stopping()) return crash(why);
-  // An imported replica lives on. The connection is gone, mostly because the run has ended.
+  end_import(why);  // It lives on; mostly the run has ended.
+}
+
+/// Called when an imported replica has ended where it was made, or can't be reached any more.
+void remote_replica::end_import(const std::string& why) {
   service_->note_crash(why);
   slot_->end();
-  log::debug("the connection to a service is lost",
+  log::debug("a replica of another process has gone",
              {{"service", service_->options.name}, {"reason", why}});
   end();
 }

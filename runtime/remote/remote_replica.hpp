@@ -47,6 +47,7 @@ class remote_replica final : public replica {
   void read_answer(const message& m, call_base& call);
   void read_waits(const message& m);
   void has_left();
+  void end_import(const std::string& why);
   child_task watch_over();
   void note_begun();
   void note_busy();

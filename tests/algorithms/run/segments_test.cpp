@@ -1,0 +1,77 @@
+// What a run keeps from one checkpoint to the next, and the time that it tells.
+
+#include "actors/torch/torch.hpp"
+
+#include <thread>
+
+#include "actors/worlds/registry.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/run/train.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+/// Eight updates, of 64 environment steps, with a checkpoint after each.
+ppo_config with_checkpoints() {
+  ppo_config config;
+  config.env.n_envs = 2;
+  config.total_steps = 8 * 64;
+  config.rollout.n_steps = 32;
+  config.trainer.batch_size = 32;
+  config.trainer.n_epochs = 1;
+  config.policy.hidden = {8};
+  config.evaluation.every_steps = 0;
+  config.evaluation.final_episodes = 1;
+  config.checkpoint.every_updates = 1;
+  return config;
+}
+
+TEST_CASE("segments: the time of checkpoints is part of wall_s") {
+  const temporary_folder folder;
+  constexpr auto pause = std::chrono::milliseconds(40);
+  int saves = 0;
+  const auto save = [&] {
+    ++saves;
+    std::this_thread::sleep_for(pause);
+    return std::string("nothing");
+  };
+  const auto began = std::chrono::steady_clock::now();
+  const auto summary =
+      train(algorithm_with(with_checkpoints()), {.root = folder.path},
+            {.callbacks = {.save = save, .restore = [](const std::string&) {}}})
+          .summary.value();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  CHECK(saves == 8);
+  const std::chrono::duration<double> between = 7 * pause;  // The last one comes after training.
+  CHECK(summary.wall_s >= between.count());
+  CHECK(summary.wall_s <= took.count());
+  CHECK(summary.steps_per_s <= 512 / between.count());
+}
+
+TEST_CASE("segments: counts of services go on from one to the next") {
+  const temporary_folder folder;
+  const auto metrics = std::make_shared<metrics_registry>();
+  double last = 0;
+  int falls = 0, looks = 0;
+  const auto look = [&](loops::progress, run_control&) -> task<loops::verdict> {
+    const auto text = metrics->text();
+    const std::string name = "\ntroupe_requests_total{endpoint=\"update\",outcome=\"ok\",service=\"trainer\"} ";
+    const auto at = text.find(name);
+    const double count = at == text.npos ? 0 : std::stod(text.substr(at + name.size(), 24));
+    falls += count < last;
+    last = count;
+    ++looks;
+    co_return loops::verdict::go_on;
+  };
+  train(algorithm_with(with_checkpoints()), {.root = folder.path},
+        {.metrics = metrics, .callbacks = {.on_update = look}});
+  CHECK(looks == 8);
+  CHECK(falls == 0);
+  CHECK(last >= 7);
+}
+
+}  // namespace
+}  // namespace troupe
