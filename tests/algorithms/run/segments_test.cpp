@@ -58,7 +58,8 @@ TEST_CASE("segments: counts of services go on from one to the next") {
   int falls = 0, looks = 0;
   const auto look = [&](loops::progress, run_control&) -> task<loops::verdict> {
     const auto text = metrics->text();
-    const std::string name = "\ntroupe_requests_total{endpoint=\"update\",outcome=\"ok\",service=\"trainer\"} ";
+    const std::string name =
+        "\ntroupe_requests_total{outcome=\"ok\",route=\"weight_store::put\",service=\"weights\"} ";
     const auto at = text.find(name);
     const double count = at == text.npos ? 0 : std::stod(text.substr(at + name.size(), 24));
     falls += count < last;
