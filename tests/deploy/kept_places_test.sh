@@ -2,10 +2,10 @@
 # A checkpoint ends no process, and each role comes to the state that it would be restored to:
 # kept_places_test.sh BUILD_DIR
 set -uo pipefail
-source "$(dirname "$0")/common.sh" "$1"
+here=$(realpath "$(dirname "$0")")
+source "$here/common.sh" "$1"
 
-PYTHONPATH=$(realpath "$(dirname "$0")/../actors/python/worlds")
-export PYTHONPATH
+export PYTHONPATH=$here/../actors/python/worlds
 cat >counted.py <<'PYTHON'
 """Environments whose rewards tell how many were made since their module was imported."""
 import numpy as np
@@ -48,7 +48,7 @@ compare() {
   local name=$1 pattern=$2 count=$3
   shift 3
   rm -rf runs
-  weights --runs runs --algo ppo -n 2048 env.n_envs=2 rollout.n_steps=64 rollout.batch=2 checkpoint.every_updates=1 \
+  weights --runs runs --algo ppo -n 1024 env.n_envs=2 rollout.n_steps=64 checkpoint.every_updates=1 \
     checkpoint.keep=100 evaluation.every_steps=512 evaluation.episodes=2 evaluation.final_episodes=2 "$@"
   report "$name: it trains" "$code"
   expected=$got
@@ -58,16 +58,22 @@ compare() {
   directory=$(echo runs/ppo/*_1)
   [[ $(ls "$directory/checkpoints" | wc -l) -ge 8 ]]
   report "$name: there are checkpoints" $?
-  rm -rf "$directory"/checkpoints/ckpt-{1280,1536,1792,2048} "$directory/summary.json"
+  rm -rf "$directory"/checkpoints/ckpt-{640,768,896,1024} "$directory/summary.json"
   weights --resume "$directory"
-  holds "$name: it goes on from the middle" "s['resumed_from_step'] == 1024"
+  holds "$name: it goes on from the middle" "s['resumed_from_step'] == 512"
   [[ -n $expected && $got == "$expected" ]]
   report "$name: to the weights of the run that was not ended" $?
 }
 
-compare "processes" 'a process was started for a replica' 4 env.placement=process env.replicas=4
-compare "Python" 'a Python process printed.*IMPORTED' 3 --env counted:Counted env.replicas=2 \
-  env.python=/usr/bin/python3
-compare "Python in processes" 'a Python process printed.*IMPORTED' 3 --env counted:Counted env.replicas=2 \
-  env.python=/usr/bin/python3 env.placement=process
+started='a process was started for a replica' printed='a Python process printed.*IMPORTED'
+python_options=(--env counted:Counted env.python=/usr/bin/python3)
+compare "processes" "$started" 1 env.placement=process
+# One tells the spaces, one is of the environments, one of the evaluations, and one of the last evaluation.
+compare "Python" "$printed" 4 "${python_options[@]}"
+compare "Python in processes" "$printed" 4 "${python_options[@]}" env.placement=process
+run train --metrics-port 0 --json --runs many --mode async -n 2048 rollout.n_steps=64 rollout.workers=4 \
+  checkpoint.every_updates=2 env.placement=process env.replicas=4
+holds "four processes in async mode: it trains" "s['steps'] >= 2048 and s['rollouts_failed'] == 0"
+[[ $(grep -c "$started" err) -eq 4 ]]
+report "four processes in async mode: they are started once" $?
 finish
