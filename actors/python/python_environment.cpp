@@ -288,8 +288,8 @@ class python_host {
   /// Returns the process of the role that was here before, which has forgotten its environments, or
   /// a new process.
   std::shared_ptr<python_worker> new_worker() const {
-    const auto kept = std::static_pointer_cast<python_worker>(
-        take_from_predecessor(name_for_successor()));
+    const auto kept =
+        std::static_pointer_cast<python_worker>(take_from_predecessor(name_for_successor()));
     try {
       if (kept) {
         kept->call({{"do", "renew"}}, request_.python.start_timeout, "beginning anew");

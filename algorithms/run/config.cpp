@@ -307,10 +307,13 @@ void describe(options_schema<env_section>& s) {
   describe_timeout(s, "start_timeout", &env_section::start_timeout)
       .help("How long a process of environments in Python may take to import and make them.");
   describe_timeout(s, "reset_timeout", &env_section::reset_timeout)
-      .help("How long a reset may take before the environments are replaced, with their process if "
+      .help(
+          "How long a reset may take before the environments are replaced, with their process if "
           "they are in Python.");
   describe_timeout(s, "step_timeout", &env_section::step_timeout)
-      .help("How long a step of the environments of a replica may take before they are replaced, with "
+      .help(
+          "How long a step of the environments of a replica may take before they are replaced, "
+          "with "
           "their process if they are in Python.");
   s.field("curriculum", &env_section::curriculum)
       .help(

@@ -22,10 +22,11 @@ namespace troupe::detail {
 struct simulated_pool : std::enable_shared_from_this<simulated_pool> {
   explicit simulated_pool(std::size_t threads) : threads(threads) {}
   std::size_t threads;
-  std::size_t held = 0;      ///< Threads that are held by turns that take time.
-  std::ptrdiff_t stuck = 0;  ///< Threads that hang in replicas that were given up; see spare_threads.
-  std::size_t spare = 0;     ///< Threads that were added for those.
-  std::size_t more = 0;      ///< Threads that were added because turns took long; see pool_watch.
+  std::size_t held = 0;  ///< Threads that are held by turns that take time.
+  std::ptrdiff_t stuck =
+      0;                  ///< Threads that hang in replicas that were given up; see spare_threads.
+  std::size_t spare = 0;  ///< Threads that were added for those.
+  std::size_t more = 0;   ///< Threads that were added because turns took long; see pool_watch.
   time_point full_since{};   ///< Since when each thread is held, while `full`.
   bool look_is_due = false;  ///< True while the clock is set to look at the pool.
   bool full() const noexcept { return held >= threads + spare + more; }

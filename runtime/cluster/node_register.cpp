@@ -44,8 +44,7 @@ void node_register::joined(const std::string& name, std::size_t slots, std::shar
     granted = grant();
   }
   // The metrics of a simulated node are counted in this process.
-  if (!system_.deterministic())
-    system_.remote_metrics()->add(to, {"node", name}, process);
+  if (!system_.deterministic()) system_.remote_metrics()->add(to, {"node", name}, process);
   log::info("a node has joined", {{"node", name}, {"slots", slots}});
   // The node is known before this, because the peer may report its end at once.
   start_peer(system_, to, peer::side::host,

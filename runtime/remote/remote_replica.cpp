@@ -306,7 +306,8 @@ void remote_replica::heard(const message& m) {
         auto body = m.body();
         const auto why = body.read<std::string>();
         if (remote_.stopping()) return lost(why);
-        return factory_ ? crash(why) : end_import(why);  // The process that made it tells of a crash.
+        return factory_ ? crash(why)
+                        : end_import(why);  // The process that made it tells of a crash.
       }
       default:
         return;

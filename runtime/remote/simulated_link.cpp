@@ -76,7 +76,8 @@ void simulated_link::cut(way which) {
   for (const auto& side : senders(which)) {
     if (std::exchange(side->cut_, true)) continue;
     const auto listens = side->other_.lock();
-    if (listens) at(silence_limit, [listens] { listens->close("nothing was heard of it for 5 s"); });
+    if (listens)
+      at(silence_limit, [listens] { listens->close("nothing was heard of it for 5 s"); });
   }
 }
 

@@ -57,6 +57,11 @@ class host : public strand_actor, protected child_task::listener {
   /// In a turn: max_call_time begins anew for the call that it works on.
   void note_progress() noexcept;
   bool deterministic() const noexcept;
+  // What a role leaves to the one that takes its place; see successor.hpp. Only replicas have
+  // roles.
+  virtual bool has_successor() const noexcept { return false; }
+  virtual void keep(const std::string& /*key*/, std::shared_ptr<void> /*what*/) {}
+  virtual std::shared_ptr<void> take_kept(const std::string& /*key*/) { return nullptr; }
   /// Returns a token that is requested when the system begins to end.
   std::stop_token system_ends() const;
   class caller* calls() noexcept override { return &caller_; }

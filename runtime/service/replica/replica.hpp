@@ -55,11 +55,9 @@ class replica : public host {
   /// Ends the replica, and its place stays for a successor. Returns before the end if the role is
   /// in another process, which has to say that the role has ended.
   virtual void leave_place() { end(); }
-  /// Keeps something for the replica that has the same index in the next service of this name; see
-  /// successor.hpp.
-  void keep(const std::string& key, std::shared_ptr<void> what);
-  std::shared_ptr<void> take_kept(const std::string& key);
-  bool has_successor() const { return service_->has_successor; }
+  bool has_successor() const noexcept override { return service_->has_successor; }
+  void keep(const std::string& key, std::shared_ptr<void> what) override;
+  std::shared_ptr<void> take_kept(const std::string& key) override;
 
  protected:
   /// Reports that the replica serves from now on.

@@ -156,9 +156,7 @@ void service_context::scale(const std::shared_ptr<service_state>& service, std::
     if (known != services_.end()) supervisor = known->second.supervisor;
   }
   if (!supervisor || service->closed()) return;  // Dropping the request answers it.
-  supervisor->post([request = std::move(request)] {
-    here().scale(request);
-  });
+  supervisor->post([request = std::move(request)] { here().scale(request); });
 }
 
 void service_context::stop_service(service_state& service) {

@@ -39,10 +39,9 @@ TEST_CASE("segments: the time of checkpoints is part of wall_s") {
     return std::string("nothing");
   };
   const auto began = std::chrono::steady_clock::now();
-  const auto summary =
-      train(algorithm_with(with_checkpoints()), {.root = folder.path},
-            {.callbacks = {.save = save, .restore = [](const std::string&) {}}})
-          .summary.value();
+  const auto summary = train(algorithm_with(with_checkpoints()), {.root = folder.path},
+                             {.callbacks = {.save = save, .restore = [](const std::string&) {}}})
+                           .summary.value();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(saves == 8);
   const std::chrono::duration<double> between = 7 * pause;  // The last one comes after training.

@@ -95,7 +95,8 @@ TEST_CASE("stop_all: the same processes run the next replicas, whose state is ne
 task<> calls_reach_the_later_service(system& sys) {
   for (int round = 0; round < 40; ++round) {
     const auto to = co_await sys.serve<tenant>({.name = "tenants"}, round);
-    const auto by = co_await sys.serve<client>({.name = "clients", .placement = elsewhere(sys)}, to);
+    const auto by =
+        co_await sys.serve<client>({.name = "clients", .placement = elsewhere(sys)}, to);
     const auto asked = co_await by.route<&client::ask>(0);
     REQUIRE(asked == round);
     co_await sys.stop_all();

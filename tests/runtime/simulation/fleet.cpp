@@ -189,9 +189,9 @@ task<> called_in_time(world& in, task<outcome<int>> call, int id, duration deadl
   const auto began = detail::strand::current().now();
   co_await called(std::move(call), id, in.book);
   const auto took = detail::strand::current().now() - began;
-  in.book.require(deadline == no_limit || took <= deadline + delays, "deadlines hold",
-                  "a call took " + detail::to_text(took) + ", its deadline is " +
-                      detail::to_text(deadline));
+  in.book.require(
+      deadline == no_limit || took <= deadline + delays, "deadlines hold",
+      "a call took " + detail::to_text(took) + ", its deadline is " + detail::to_text(deadline));
 }
 
 task<> call_often(world& in, duration longest, dice random) {
