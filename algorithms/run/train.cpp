@@ -177,7 +177,7 @@ class segments {
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
       std::optional<checkpoint> state;
       try {
-        state = in_system(version, [&](training_run& run) {
+        state = in_system(version, what_follows::another_run, [&](training_run& run) {
           auto made = run.sys.run(train_segment(run, from ? &*from : nullptr, until));
           if (run.records) {
             output_.directory = run.directory.path().string();
@@ -199,7 +199,8 @@ class segments {
     }
     if (stop_asked()) return stopped(from);
     try {
-      return in_system(version, [&](training_run& run) { return finished(run, *from); });
+      return in_system(version, what_follows::nothing,
+                       [&](training_run& run) { return finished(run, *from); });
     } catch (const call_error& e) {
       if (e.kind() == error_kind::cancelled && stop_asked()) return stopped(from);
       throw;
@@ -207,7 +208,8 @@ class segments {
   }
 
   run_result run_without_checkpoints() {
-    return in_system(0, [](training_run& run) { return run.sys.run(run_whole(run)); });
+    return in_system(0, what_follows::nothing,
+                     [](training_run& run) { return run.sys.run(run_whole(run)); });
   }
 
  private:
@@ -238,10 +240,12 @@ class segments {
     return result;
   }
 
-  /// Calls `play` with a run. Processes and nodes stay from one run to the next.
+  enum class what_follows { another_run, nothing };
+
+  /// Calls `play` with a run. Processes and nodes stay for the run that follows.
   template <class Play>
   std::invoke_result_t<const Play&, training_run&> in_system(std::int64_t version,
-                                                             const Play& play) {
+                                                             what_follows next, const Play& play) {
     // A deterministic system draws the order of turns from its seed, which must depend on nothing
     // that an interruption could change.
     if (!system_ || settings_.deterministic) open_system(version);
@@ -250,7 +254,8 @@ class segments {
       run.trained_until = trained_until_;
       auto result = play(run);
       trained_until_ = run.trained_until;
-      if (!settings_.deterministic) system_->run(system_->stop_all());
+      const bool goes_on = next == what_follows::another_run && !stop_asked();
+      if (goes_on && !settings_.deterministic) system_->run(system_->stop_all());
       return result;
     } catch (...) {
       system_.reset();
