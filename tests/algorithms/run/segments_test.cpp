@@ -7,6 +7,7 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/train.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -50,27 +51,34 @@ TEST_CASE("segments: the time of checkpoints is part of wall_s") {
   CHECK(summary.steps_per_s <= 512 / between.count());
 }
 
-TEST_CASE("segments: counts of services go on from one to the next") {
-  const temporary_folder folder;
-  const auto metrics = std::make_shared<metrics_registry>();
+/// What was seen of a counter after each update.
+struct sight {
+  std::shared_ptr<metrics_registry> metrics;
   double last = 0;
   int falls = 0, looks = 0;
-  const auto look = [&](loops::progress, run_control&) -> task<loops::verdict> {
-    const auto text = metrics->text();
-    const std::string name =
-        "\ntroupe_requests_total{outcome=\"ok\",route=\"weight_store::put\",service=\"weights\"} ";
-    const auto at = text.find(name);
-    const double count = at == text.npos ? 0 : std::stod(text.substr(at + name.size(), 24));
-    falls += count < last;
-    last = count;
-    ++looks;
-    co_return loops::verdict::go_on;
-  };
+};
+
+task<loops::verdict> look(sight& seen) {
+  const std::string name =
+      "\ntroupe_requests_total{outcome=\"ok\",route=\"weight_store::put\",service=\"weights\"} ";
+  const auto text = seen.metrics->text();
+  const auto at = text.find(name);
+  const double count = at == text.npos ? 0 : std::stod(text.substr(at + name.size(), 24));
+  seen.falls += count < seen.last;
+  seen.last = count;
+  ++seen.looks;
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("segments: counts of services go on from one to the next") {
+  const temporary_folder folder;
+  sight seen{.metrics = std::make_shared<metrics_registry>()};
+  const auto on_update = [&seen](loops::progress, run_control&) { return look(seen); };
   train(algorithm_with(with_checkpoints()), {.root = folder.path},
-        {.metrics = metrics, .callbacks = {.on_update = look}});
-  CHECK(looks == 8);
-  CHECK(falls == 0);
-  CHECK(last >= 7);
+        {.metrics = seen.metrics, .callbacks = {.on_update = on_update}});
+  CHECK(seen.looks == 8);
+  CHECK(seen.falls == 0);
+  CHECK(seen.last >= 7);
 }
 
 }  // namespace
