@@ -13,8 +13,6 @@
 namespace troupe {
 namespace {
 
-using namespace testing;
-
 /// Eight updates, of 64 environment steps, with a checkpoint after each.
 ppo_config with_checkpoints() {
   ppo_config config;
