@@ -29,11 +29,20 @@ def serve_in_forks(worker, first):
         worker.channel.stays_in_fork = False
         os.close(theirs)
         _, status = os.waitpid(process, 0)
-        is_renewed = os.read(ours, 1) == b"r"
+        is_renewed = _has_told(ours)
         os.close(ours)
         if not is_renewed:
             return _end_like(status)
         first = b"J", json.dumps({"do": "is_renewed"})
+
+
+def _has_told(pipe):
+    """Whether the process that has ended wrote into the pipe, which others that it left behind may hold."""
+    os.set_blocking(pipe, False)
+    try:
+        return os.read(pipe, 1) == b"r"
+    except BlockingIOError:
+        return False
 
 
 def _serve(worker, first, tell):
