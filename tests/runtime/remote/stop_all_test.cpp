@@ -171,8 +171,8 @@ task<> nothing_is_left(system& sys) {
   co_await tenants(sys, 3, 0);
   co_await sys.serve<tenant>({.name = "others", .replicas = 3}, 0);
   co_await sys.stop_all();
-  // A place that stays has an actor for its link.
-  CHECK(sys.actors() <= before + 3);
+  // A place that stays has an actor for its link. Supervisors end a moment after they have told.
+  while (sys.actors() > before + 3) co_await sleep_for(1ms);
   const auto again = co_await tenants(sys, 1, 0);
   const auto sum = co_await again.route<&tenant::add>(2);
   CHECK(sum == 2);
