@@ -424,8 +424,7 @@ int report(const train_arguments& arguments, const run_settings& settings, const
   return report_unwritten(result, of) ? 0 : 1;
 }
 
-int run(const train_arguments& arguments, beginning start, const run_options& options,
-        const context& of) {
+int run(const train_arguments& arguments, beginning start, run_options options, const context& of) {
   const auto server = serve_metrics(*options.metrics, arguments.metrics);
   const run_output output{.root = arguments.runs,
                           .directory = start.directory,
@@ -438,8 +437,13 @@ int run(const train_arguments& arguments, beginning start, const run_options& op
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});
   }
-  const auto result = train(start.what, output, options, std::move(start.from));
-  return report(arguments, start.what.settings, result, of);
+  int code = 0;
+  options.on_result = [&](const run_result& result) {
+    code = report(arguments, start.what.settings, result, of);
+    std::fflush(stdout);
+  };
+  train(start.what, output, options, std::move(start.from));
+  return code;
 }
 
 }  // namespace
@@ -482,19 +486,19 @@ int train(const train_arguments& arguments, const context& of) {
     complain(e);
     return 2;
   }
-  const run_options options{.threads = arguments.threads,
-                            .listen = arguments.listen,
-                            .certs = arguments.certs,
-                            .join_secret = arguments.join_secret,
-                            .nodes = arguments.nodes,
-                            .metrics = metrics,
-                            .trace = traced->trace(),
-                            .stop_limit = stop_limit,
-                            .stop_asked = [&] { return stop.asked(); },
-                            .callbacks = {}};
+  run_options options{.threads = arguments.threads,
+                      .listen = arguments.listen,
+                      .certs = arguments.certs,
+                      .join_secret = arguments.join_secret,
+                      .nodes = arguments.nodes,
+                      .metrics = metrics,
+                      .trace = traced->trace(),
+                      .stop_limit = stop_limit,
+                      .stop_asked = [&] { return stop.asked(); },
+                      .callbacks = {}};
   stop.heed();
   try {
-    return run(arguments, std::move(start), options, of);
+    return run(arguments, std::move(start), std::move(options), of);
   } catch (const port_busy& e) {
     complain(e);
     return 2;

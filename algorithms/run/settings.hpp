@@ -146,6 +146,8 @@ struct run_callbacks {
   std::function<void(const std::string&)> restore = nullptr;
 };
 
+struct run_result;
+
 /// How train() runs: on which system, with which metrics, and how it is stopped.
 struct run_options {
   /// Threads of the pool. 0 means as many as the algorithm can use, at most one a core.
@@ -166,6 +168,9 @@ struct run_options {
   /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates,
   /// that evaluation is played when the run goes on. May be null.
   std::function<bool()> stop_asked = {};
+  /// Called with the result before the system ends, which a thread that never comes back from an
+  /// environment makes the end of the process. May be null.
+  std::function<void(const run_result& result)> on_result = {};
   run_callbacks callbacks = {};
 };
 

@@ -392,8 +392,10 @@ run_result train(const algorithm& what, run_output output, const run_options& op
     tell_idle_options(settings.idle);
   }
   segments run(what, std::move(output), options);
-  if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
-  return run.run(std::move(from));
+  const bool whole = settings.checkpoint.every_updates == 0;
+  auto result = whole ? run.run_without_checkpoints() : run.run(std::move(from));
+  if (options.on_result) options.on_result(result);
+  return result;
 }
 
 task<run_summary> train_in(system& sys, algorithm what, run_output output,
