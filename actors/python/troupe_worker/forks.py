@@ -1,10 +1,12 @@
 """Serving in forked processes: one after another has the state of a process that has just imported its
 modules, without importing them again."""
 
+import atexit
 import ctypes
 import json
 import os
 import signal
+import sys
 
 from troupe_worker.channel import Closed
 from troupe_worker.worker import Renewed
@@ -52,7 +54,17 @@ def _serve(worker, first, tell):
         pass
     except Renewed:
         os.write(tell, b"r")
+        _leave(worker)
     return 0
+
+
+def _leave(worker):
+    """Ends this process without the interpreter's own end, which takes long and waits for threads."""
+    worker.owners.clear()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _serve_here(worker, first):
