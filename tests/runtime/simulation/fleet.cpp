@@ -375,9 +375,6 @@ task<> main_of(world& in, dice random) {
   const bool loses_replicas = faults && (faults->plan().crash > 0 || faults->plan().drop > 0);
   const auto all = draw_fleet(random, in.left, loses_replicas);
   in.loses_controller = in.left.controllers_lost > 0;
-  if (random.once_in(2)) {
-    detail::core_of(sys).limit_threads(static_cast<std::size_t>(2 + random.below(3)));
-  }
   auto& nodes = detail::core_of(sys).simulate_nodes();
   for (std::size_t i = 0; i < all.slots.size(); ++i) nodes.join(name_of(i), all.slots[i]);
   world* const known = &in;
@@ -414,6 +411,9 @@ report play_fleet(std::uint64_t seed, const fault_plan& faults) {
     system sys({.deterministic = true, .seed = seed, .faults = faults});
     if (const auto* drawn = detail::core_of(sys).faults()) plan = drawn->plan().text();
     dice random(seed * 31);
+    if (random.once_in(2)) {
+      detail::core_of(sys).limit_threads(static_cast<std::size_t>(2 + random.below(3)));
+    }
     in.emplace(book, sys, random.fork());
     const scarce_threads taken(*in);
     try {
