@@ -154,8 +154,7 @@ int checked_output(const std::string& name, int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
   // The error of an earlier write is forgotten, so one more has to fail.
-  if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) > 0) errno = 0;
-  const int why = errno;
+  const int why = errno != 0 || ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
   std::fprintf(stderr, "%s: expected to write to the standard output, got an error%s%s\n",
                name.c_str(), why ? ": " : "", why ? std::strerror(why) : "");
   return code == 0 ? 1 : code;

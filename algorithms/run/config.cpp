@@ -308,13 +308,12 @@ void describe(options_schema<env_section>& s) {
       .help("How long a process of environments in Python may take to import and make them.");
   describe_timeout(s, "reset_timeout", &env_section::reset_timeout)
       .help(
-          "How long a reset may take before the environments are replaced, with their process if "
-          "they are in Python.");
+          "How long a reset of environments in Python may take before their process is ended. "
+          "Other environments are replaced after the longer of step_timeout and reset_timeout.");
   describe_timeout(s, "step_timeout", &env_section::step_timeout)
       .help(
-          "How long a step of the environments of a replica may take before they are replaced, "
-          "with "
-          "their process if they are in Python.");
+          "How long a step of environments in Python may take before their process is ended. "
+          "Other environments are replaced after the longer of step_timeout and reset_timeout.");
   s.field("curriculum", &env_section::curriculum)
       .help(
           "A curriculum over the environment's levels, from the easiest; the next level begins "
