@@ -292,12 +292,15 @@ class python_host {
         std::static_pointer_cast<python_worker>(take_from_predecessor(name_for_successor()));
     try {
       if (kept) {
-        kept->call({{"do", "renew"}}, request_.python.start_timeout, "beginning anew");
+        // What the environments do at their end takes no longer than starting another process.
+        constexpr double seconds_max = 5;
+        kept->call({{"do", "renew"}}, std::min(request_.python.start_timeout, seconds_max),
+                   "beginning anew");
         return kept;
       }
     } catch (const std::exception& error) {
-      log::debug("a Python process can't begin anew, so another one is started",
-                 {{"env", request_.id}, {"reason", error.what()}});
+      log::info("a Python process can't begin anew, so another one is started",
+                {{"env", request_.id}, {"reason", error.what()}});
     }
     return std::make_shared<python_worker>(request_.python, request_.id);
   }
