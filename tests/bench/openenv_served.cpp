@@ -89,7 +89,7 @@ class served {
 /// The python that has the real package, or nothing.
 std::string find_python() {
   const std::string command =
-      testing::source_path("tests/worlds/venv.sh") + " " + testing::build_folder();
+      testing::source_path("tests/worlds/openenv_venv.py") + " " + testing::build_folder();
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string output;
   for (char bytes[256]; pipe && std::fgets(bytes, sizeof bytes, pipe);) output = bytes;

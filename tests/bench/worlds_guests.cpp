@@ -150,7 +150,7 @@ std::string output_of(const std::string& command) {
 }
 
 void measure_guests(nlohmann::json& figures) {
-  auto python = output_of(testing::source_path("tests/actors/worlds/gymnasium_venv.sh") + " " +
+  auto python = output_of(testing::source_path("tests/actors/worlds/gymnasium_venv.py") + " " +
                           testing::build_folder());
   python = python.substr(0, python.find('\n'));
   compare(figures, "guest_vs_async_vector_8x1", python, 8, 1, 3000);

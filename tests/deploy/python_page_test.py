@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def main(build):
-    made = subprocess.run([ROOT / "tests/actors/worlds/gymnasium_venv.sh", build], stdout=subprocess.PIPE, text=True)
+    made = subprocess.run([ROOT / "tests/actors/worlds/gymnasium_venv.py", build], stdout=subprocess.PIPE, text=True)
     if made.returncode != 0:
         print(f"python page: skipped: {made.stdout.strip()}\n0 passed, 0 failed, 1 skipped")
         return 0

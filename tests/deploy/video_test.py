@@ -113,7 +113,7 @@ class Videos(unittest.TestCase):
         self.assertIn("12 pictures, 1.2 s", result.stdout)
 
     def test_door_key_of_minigrid(self):
-        made = deployment.run(ROOT / "tests/actors/worlds/gymnasium_venv.sh", deployment.build_folder())
+        made = deployment.run(ROOT / "tests/actors/worlds/gymnasium_venv.py", deployment.build_folder())
         if made.returncode != 0:
             self.skipTest(made.stdout.splitlines()[-1])
         python = f"env.python={made.stdout.split()[-1]}"

@@ -20,7 +20,7 @@ LEARNED = ("q_learning_win_rate", "ppo_win_rate")
 
 def find_python(build):
     """The python that has the packages; ends the program where there can be none."""
-    made = subprocess.run([WORLDS / "venv.sh", build], capture_output=True, text=True, check=False)
+    made = subprocess.run([WORLDS / "openenv_venv.py", build], capture_output=True, text=True, check=False)
     last = made.stdout.strip().splitlines()[-1]
     if made.returncode != 0:
         print(f"blackjack: skipped: {last}\n0 passed, 0 failed, 1 skipped")

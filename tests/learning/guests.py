@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-VENV = ROOT / "tests/actors/worlds/gymnasium_venv.sh"
+VENV = ROOT / "tests/actors/worlds/gymnasium_venv.py"
 DOORKEY = ["env.wrappers=[minigrid.wrappers.FlatObsWrapper]", "env.n_envs=8", "rollout.n_steps=128",
            "trainer.batch_size=64", "trainer.lr=2.5e-4", "env.normalize_obs=true", "env.normalize_reward=true"]
 TWO_KEYS = ["env.n_envs=8", "rollout.n_steps=128", "trainer.batch_size=128", "trainer.lr=1e-3", "policy.cnn.features=64",

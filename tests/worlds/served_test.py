@@ -63,7 +63,7 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     if not os.environ.get("TROUPE_WORLDS"):
         skip("it needs ./dev test --worlds")
-    made = subprocess.run([HERE / "venv.sh", build], capture_output=True, text=True)
+    made = subprocess.run([HERE / "openenv_venv.py", build], capture_output=True, text=True)
     python = made.stdout.strip().splitlines()[-1]
     if made.returncode != 0:
         skip(python)

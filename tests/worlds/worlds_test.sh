@@ -69,7 +69,7 @@ if [ -z "${TROUPE_WORLDS:-}" ]; then
   skip "it needs ./dev test --worlds"
   finish
 fi
-python=$("$here/venv.sh" "$build") || {
+python=$("$here/openenv_venv.py" "$build") || {
   skip "$python"
   finish
 }
@@ -79,8 +79,9 @@ if [ -z "$tests" ]; then
   failed=1
   finish
 fi
-TROUPE_WORLDS_PYTHON=$(cd "$(dirname "$python")" && pwd)/python
+TROUPE_WORLDS_PYTHON=$python
 export TROUPE_WORLDS_PYTHON TROUPE_WORLDS_DIR="$here"
+mkdir -p "$build/worlds"
 
 run '[.worlds]'
 

@@ -20,7 +20,7 @@ fail() {
   exit 1
 }
 
-python=$("$here/gymnasium_venv.sh" "$build") || skip "$python"
+python=$("$here/gymnasium_venv.py" "$build") || skip "$python"
 
 "$python" "$here/gymnasium_reference.py" "$record" || fail "no trajectory was recorded"
 tests=$(find "$build" -type f -name test_environments -perm -u+x | head -n 1)
