@@ -33,6 +33,8 @@ void vector_environment::set_level(std::size_t) {}
 
 void vector_environment::set_turns(std::vector<std::size_t>) {}
 
+void vector_environment::set_allowances(const call_allowances&) {}
+
 bool vector_environment::render(std::size_t, canvas&) { return false; }
 
 void vector_environment::set_final_canvas(canvas*) {}
@@ -133,7 +135,14 @@ void vector_env_base::tell_choice(std::size_t i) {
   if (!spec_.tasks.empty()) at(i).set_task(episodes_[i].task);
 }
 
+void vector_env_base::set_allowances(const call_allowances& of) { allowances_ = of; }
+
+void vector_env_base::allow(duration allowance) const {
+  if (allowances_.note_progress) allowances_.note_progress(allowance);
+}
+
 env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
+  allow(allowances_.reset);
   // Environment 0 is seeded with `seed` itself and would draw the same numbers, so a seed derived
   // from it is used here.
   if (seed) replacement_seeds_ = numpy_random(derived_seed(*seed, "replacements"));
@@ -223,6 +232,7 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
   if (!was_reset_)
     throw std::logic_error(spec_.id + ": expected a reset before the first step, got none");
   checker_.check(actions);
+  allow(allowances_.step);
   out.reward.assign(size(), 0);
   out.terminated.assign(size(), 0);
   out.truncated.assign(size(), 0);
@@ -272,13 +282,13 @@ void vector_env_base::finish(batch_step& batch, std::size_t i, const step_result
                                 .success = last.success.value_or(last.terminated),
                                 .info = std::move(info),
                                 .agent_returns = {sums.begin(), sums.end()}});
-  begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+  begin_next_episode(batch, i);
 }
 
 void vector_env_base::drop_thrown(batch_step& batch, std::size_t i) {
   auto [reason, message] = reason_of_exception();
   batch.out.failures.push_back(failure_of(i, reason, std::move(message), false));
-  begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+  begin_next_episode(batch, i);
 }
 
 void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double reward) {
@@ -287,7 +297,13 @@ void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double rewar
                               std::isfinite(reward) ? " that a float of 32 bits has" : "", reward)};
   if (!batch.rows.good(i)) fault = batch.rows.fault(i);
   batch.out.failures.push_back(failure_of(i, fault.first, std::move(fault.second), false));
+  begin_next_episode(batch, i);
+}
+
+void vector_env_base::begin_next_episode(batch_step& batch, std::size_t i) {
+  allow(allowances_.reset);
   begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+  allow(allowances_.step);
 }
 
 void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> seed,

@@ -27,6 +27,7 @@ class vector_env_base : public vector_environment {
   env_step step(env_actions actions) final;
   void set_level(std::size_t level) override;
   void set_turns(std::vector<std::size_t> turns) override;
+  void set_allowances(const call_allowances& of) override;
   bool render(std::size_t i, canvas& on) override { return at(i).render(on); }
   void set_final_canvas(canvas* on) override { final_canvas_ = on; }
   void set_options(const std::string& json) override;
@@ -86,6 +87,8 @@ class vector_env_base : public vector_environment {
   void settle_agents(env_step& out, std::size_t i, bool at_limit);
   void drop_faulty(batch_step& batch, std::size_t i, double reward);
   void finish(batch_step& batch, std::size_t i, const step_result& last);
+  void allow(duration allowance) const;
+  void begin_next_episode(batch_step& batch, std::size_t i);
   void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
                      failure_list& failures);
   /// Returns the record of environment i's next episode, with its level and task.
@@ -112,6 +115,7 @@ class vector_env_base : public vector_environment {
   std::size_t turn_ = 0;                    // the next index into turns_
   numpy_random replacement_seeds_ = numpy_random::from_entropy();
   bool was_reset_ = false;
+  call_allowances allowances_;
   canvas* final_canvas_ = nullptr;
 };
 

@@ -12,6 +12,7 @@
 
 #include "actors/environments/environment.hpp"
 #include "runtime/base/recycled_vector.hpp"
+#include "runtime/coroutine/sleep.hpp"
 
 namespace troupe {
 
@@ -123,6 +124,14 @@ class environment_process_lost : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// How much longer than service_options::max_call_time calls may take, >= 0.
+struct call_allowances {
+  duration step{};
+  duration reset{};
+  /// The program's note_progress, because a plug-in has no link to it; null if both are equal.
+  void (*note_progress)(duration allowance) = nullptr;
+};
+
 /// The interface of a vector environment: a role whose endpoints are these member functions, except
 /// `step_into`, which writes to an argument.
 class vector_environment {
@@ -158,6 +167,11 @@ class vector_environment {
   /// number of tasks. Throws std::invalid_argument for an empty list and for a task that doesn't
   /// exist. The default does nothing.
   virtual void set_turns(std::vector<std::size_t> turns);
+
+  /// Sets how much longer than service_options::max_call_time a step and a reset of all
+  /// environments may take in a role. A reset that a step makes has its own time. The default does
+  /// nothing.
+  virtual void set_allowances(const call_allowances& of);
 
   /// Draws environment i as it is now, like environment::render. The default returns false.
   virtual bool render(std::size_t i, canvas& on);

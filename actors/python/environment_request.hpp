@@ -16,7 +16,8 @@ struct environment_request {
   /// Python, and those with which a built-in environment is registered.
   std::string options = "{}";
   wrapper_options wrappers = {};
-  python_options python = {};  ///< Used for environments in Python only.
+  /// Used for environments in Python only, except for step_timeout and reset_timeout.
+  python_options python = {};
   bool operator==(const environment_request&) const = default;
 };
 

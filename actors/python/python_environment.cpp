@@ -356,6 +356,7 @@ class python_host {
     place("agent_ended", size_ * agents);
     place("reward", size_ * sizeof(double));
     place("flags", size_);
+    place("mark", sizeof(std::int64_t));
     auto* base = worker.share(bytes).data();
     call(worker, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
          "mapping memory");
@@ -368,6 +369,7 @@ class python_host {
     agent_ended_ = reinterpret_cast<std::uint8_t*>(array("agent_ended"));
     reward_ = reinterpret_cast<double*>(array("reward"));
     flags_ = reinterpret_cast<std::uint8_t*>(array("flags"));
+    mark_ = reinterpret_cast<std::int64_t*>(array("mark"));
   }
 
   /// Sends a command. Throws environment_process_lost.
@@ -383,7 +385,9 @@ class python_host {
     if (!worker_)
       throw environment_process_lost("the Python process of " + request_.id + " has not begun");
     try {
-      return worker_->step(request_.python.step_timeout);
+      return worker_->step({.step = request_.python.step_timeout,
+                            .reset = request_.python.reset_timeout,
+                            .mark = *mark_});
     } catch (const python_ended& error) {
       throw environment_process_lost(error.what());
     }
@@ -428,6 +432,7 @@ class python_host {
   std::uint8_t* agent_ended_ = nullptr;
   double* reward_ = nullptr;       ///< [B]
   std::uint8_t* flags_ = nullptr;  ///< [B]
+  std::int64_t* mark_ = nullptr;   ///< See step_limits.
 };
 
 /// One environment of a process. Its `step` shows the result of a step that the process has taken.

@@ -16,8 +16,10 @@ struct python_options {
   /// The numbers of an episode's last info that finished_episode::info has.
   std::vector<std::string> info = {};
   double start_timeout = 120;  ///< Seconds for the imports and for making the environments.
-  double reset_timeout = 60;   ///< Seconds for a reset of all environments of a process.
-  double step_timeout = 60;    ///< Seconds for a step of all environments of a process.
+  /// Seconds for a reset of all environments of a process, and for each reset that a step makes.
+  double reset_timeout = 60;
+  /// Seconds for a step of all environments of a process. They begin anew after a reset in it.
+  double step_timeout = 60;
   /// The limit of private memory in MiB (RLIMIT_DATA); 0 means none. Beyond it Python raises
   /// MemoryError.
   std::int64_t memory_limit_mb = 0;

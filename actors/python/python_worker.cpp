@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -134,6 +135,49 @@ class shared_pages {
   std::span<std::byte> pages_;
 };
 
+/// What a process does, and how long it may do so.
+struct activity {
+  std::string_view name;
+  double seconds;
+  clock::time_point since;
+
+  clock::time_point until() const {
+    return since + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
+  }
+};
+
+/// Says what a process does from now on, until it has answered a message.
+class activities {
+ public:
+  activities(std::string_view name, double seconds)
+      : name_(name), step_(seconds), reset_(seconds) {}
+  explicit activities(const step_limits& limits)
+      : name_("a step"), step_(limits.step), reset_(limits.reset), mark_(&limits.mark) {
+    std::atomic_ref(*mark_).store(0, std::memory_order_relaxed);
+  }
+
+  activity present() const {
+    if (!mark_) return {name_, step_, begun_};
+    const auto mark = std::atomic_ref(*mark_).load(std::memory_order_relaxed);
+    const bool resets = mark < 0;
+    const clock::time_point noted{std::chrono::nanoseconds(resets ? ~mark : mark)};
+    return {resets ? "a reset" : name_, resets ? reset_ : step_,
+            std::clamp(noted, begun_, clock::now())};
+  }
+  /// The longest time for which one may wait without looking at what the process does, since
+  /// nothing tells that something else has begun.
+  std::chrono::milliseconds look_after() const {
+    const std::chrono::duration<double> shorter(std::min({step_, reset_, 60.0}));
+    return std::chrono::ceil<std::chrono::milliseconds>(shorter);
+  }
+
+ private:
+  std::string_view name_;
+  double step_, reset_;
+  std::int64_t* mark_ = nullptr;
+  clock::time_point begun_ = clock::now();
+};
+
 }  // namespace
 
 struct python_worker::state {
@@ -157,46 +201,46 @@ struct python_worker::state {
   }
 
   /// Ends after the socket was closed: says how the process ended, and what it printed last.
-  [[noreturn]] void end_of_socket(const std::string& action) {
+  [[noreturn]] void end_of_socket(const activities& of) {
     if (stopping.stop_requested()) end("was ended, because the run ends");
     const auto how = process.end().value_or("has closed its socket");
     const auto printed = process.log();
-    end(fmt::format("ended in {}: {}{}", action, how,
+    end(fmt::format("ended in {}: {}{}", of.present().name, how,
                     printed.empty() ? "" : "; the last that it printed:\n" + printed));
   }
 
-  /// Waits until the socket is ready. Ends the process at the deadline.
-  void wait(short events, clock::time_point until, double seconds, const std::string& action) {
+  /// Waits until the socket is ready. Ends the process when what it does takes too long.
+  void wait(short events, const activities& of) {
     pollfd socket{process.socket(), events, 0};
     for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-      if (left <= 0)
-        end(fmt::format("was killed, because {} took longer than {} s", action, seconds));
-      const int ready = ::poll(&socket, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+      const auto now = of.present();
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(now.until() - clock::now());
+      if (left.count() <= 0)
+        end(fmt::format("was killed, because {} took longer than {} s", now.name, now.seconds));
+      const auto pause = std::min(left, of.look_after());
+      const int ready = ::poll(&socket, 1, static_cast<int>(pause.count()));
       if (ready > 0) return;
       if (ready < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "cannot wait for a socket");
     }
   }
 
-  void send(std::string_view bytes, clock::time_point until, double seconds,
-            const std::string& action) {
+  void send(std::string_view bytes, const activities& of) {
     while (!bytes.empty()) {
       const auto sent =
           ::send(process.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) {
         bytes.remove_prefix(static_cast<std::size_t>(sent));
       } else if (sent < 0 && errno == EAGAIN) {
-        wait(POLLOUT, until, seconds, action);
+        wait(POLLOUT, of);
       } else if (sent == 0 || errno != EINTR) {
-        end_of_socket(action);
+        end_of_socket(of);
       }
     }
   }
 
   /// Receives the next message: its kind and its text.
-  std::pair<char, std::string> receive(clock::time_point until, double seconds,
-                                       const std::string& action) {
+  std::pair<char, std::string> receive(const activities& of) {
     for (;;) {
       if (received.size() >= header_bytes) {
         std::uint32_t length = 0;
@@ -214,26 +258,23 @@ struct python_worker::state {
       if (bytes > 0) {
         received.append(block.data(), static_cast<std::size_t>(bytes));
       } else if (bytes < 0 && errno == EAGAIN) {
-        wait(POLLIN, until, seconds, action);
+        wait(POLLIN, of);
       } else if (bytes == 0 || errno != EINTR) {
-        end_of_socket(action);
+        end_of_socket(of);
       }
     }
   }
 
   /// Sends a message and returns the text of the answer, which must be of that kind.
-  std::string exchange(char kind, std::string_view text, char expected, double seconds,
-                       const std::string& action) {
+  std::string exchange(char kind, std::string_view text, char expected, const activities& of) {
     if (!running)
       throw python_ended(fmt::format("the Python process of {} has ended before", name));
     const std::stop_callback ending(stopping, [this] { process.hang_up(); });
-    const auto until =
-        clock::now() + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
     std::string message(1, kind);
     const auto length = static_cast<std::uint32_t>(text.size());
     message.append(reinterpret_cast<const char*>(&length), sizeof length).append(text);
-    send(message, until, seconds, action);
-    auto [got, answer] = receive(until, seconds, action);
+    send(message, of);
+    auto [got, answer] = receive(of);
     if (got != expected)
       end(fmt::format("was killed, because it sent a message of kind {}", static_cast<int>(got)));
     return std::move(answer);
@@ -263,15 +304,15 @@ python_worker::~python_worker() = default;
 json python_worker::call(const json& command, double seconds, const std::string& action) {
   // What a language model writes may be no UTF-8.
   const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
-  auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, seconds, action));
+  auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, {action, seconds}));
   if (!answer.is_object()) state_->end("was killed, because it answered no object");
   if (const auto error = answer.find("error"); error != answer.end() && error->is_string())
     throw python_error(state_->name + ": " + error->get<std::string>());
   return answer;
 }
 
-json python_worker::step(double seconds) {
-  const auto events = state_->exchange(step_kind, {}, stepped_kind, seconds, "a step");
+json python_worker::step(const step_limits& limits) {
+  const auto events = state_->exchange(step_kind, {}, stepped_kind, activities(limits));
   return events.empty() ? json() : state_->parse(events);
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -26,6 +27,14 @@ class python_ended : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The times that a step and each reset in it may take. After a reset the step has its time anew.
+struct step_limits {
+  double step, reset;  ///< In seconds.
+  /// A number in the shared memory, by which the process tells that a reset has ended: it is then
+  /// the nanoseconds of the steady clock. When a reset begins, it is their complement.
+  std::int64_t& mark;
+};
+
 /// A running process `python -m troupe_worker`. One thread at a time may use it. When the system of
 /// the calling role ends, a call that waits throws python_ended.
 class python_worker {
@@ -42,7 +51,7 @@ class python_worker {
   nlohmann::json call(const nlohmann::json& command, double seconds, const std::string& action);
   /// Makes a step of the environments, whose actions and results are in the shared memory. Returns
   /// the list of events, which is null if there are none. Throws python_ended.
-  nlohmann::json step(double seconds);
+  nlohmann::json step(const step_limits& limits);
 
   /// Makes the shared memory of so many bytes, which are 0. A process that has begun anew keeps its
   /// memory, so later calls must be for the same size.

@@ -70,6 +70,8 @@ class off_policy : public environment_algorithm {
   task<> record(named_values learned);
 
   const off_policy_algorithm algorithm_;
+  /// The number of collectors that the next checkpoint waits for.
+  std::size_t collectors_expected_ = 0;
   service<off_policy_trainer> trainer_;
   named_tensors beside_;              ///< The tensors that don't act, of the newest weights.
   std::int64_t version_beside_ = -1;  ///< The version of these weights.

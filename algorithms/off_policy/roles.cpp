@@ -119,16 +119,18 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
                         .max_call_time = max_call_time_of(c.env)};
   roles.collectors =
       co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
+  collectors_expected_ = collectors();
   if (!from) co_return;
   auto saved = state_in<collectors_state>(*from, "collectors.bin");
   *roles.begun = saved.begun;
   episodes_to_log_ = saved.episodes_to_log;
   if (!agent_returns_.empty()) restore_returns(*from);
-  if (saved.replicas.size() != collectors()) {
-    throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
-                      std::to_string(saved.replicas.size()));
+  if (saved.replicas.size() > collectors()) {
+    throw state_error("checkpoint: expected at most " + std::to_string(collectors()) +
+                      " collectors, got " + std::to_string(saved.replicas.size()));
   }
-  co_await restore_each<&collector::restore>(roles.collectors, std::move(saved.replicas));
+  collectors_expected_ = saved.replicas.size();
+  co_await restore_each<&collector::restore>(in, roles.collectors, std::move(saved.replicas));
 }
 
 void off_policy::restore_returns(const checkpoint& from) {
@@ -143,7 +145,7 @@ void off_policy::restore_returns(const checkpoint& from) {
 task<> off_policy::save(checkpoint& state) {
   state.files["trainer.cbor"] = co_await trainer_.route<&off_policy_trainer::save>();
   state.files["replay.cbor"] = co_await roles.replay.route<&transition_replay::save>();
-  auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
+  auto states = co_await save_each<&collector::save>(in, roles.collectors, collectors_expected_);
   state.files["collectors.bin"] =
       state_bytes(collectors_state{*roles.begun, episodes_to_log_, std::move(states)});
   if (agent_returns_.empty()) co_return;

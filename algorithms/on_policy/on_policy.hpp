@@ -77,6 +77,8 @@ class on_policy : public environment_algorithm {
   task<> record(on_policy_report learned);
 
   const on_policy_setup setup_;
+  /// The number of replicas of environments that the next checkpoint waits for.
+  std::size_t environments_expected_ = 0;
   std::optional<rendezvous_folder> meeting_;  ///< Set if the trainer has several ranks.
   service<rollout_trainer> trainer_;
 };

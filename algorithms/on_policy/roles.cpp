@@ -78,7 +78,7 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
   }
   if (!from) co_return;
   const std::vector states(world, file_of(*from, "trainer.bin"));
-  co_await restore_each<&rollout_trainer::restore>(trainer_, states);
+  co_await restore_each<&rollout_trainer::restore>(in, trainer_, states);
 }
 
 task<> on_policy::serve_policies(const checkpoint* from) {
@@ -90,7 +90,7 @@ task<> on_policy::serve_policies(const checkpoint* from) {
   roles.policies = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
   if (!from) co_return;
   auto saved = state_in<replica_states>(*from, "policies.bin");
-  co_await restore_each<&policy::restore>(roles.policies, std::move(saved));
+  co_await restore_each<&policy::restore>(in, roles.policies, std::move(saved));
 }
 
 std::size_t on_policy::environment_replicas() const {
@@ -106,8 +106,8 @@ task<> on_policy::serve_environments(const checkpoint* from) {
   serve_options hosting{.name = "environments",
                         .replicas = replicas,
                         .placement = place_of(c.env),
-                        .max_call_time = max_call_time_of(c.env),
-                        .program = program_of(c.env)};
+                        .program = program_of(c.env),
+                        .max_call_time = max_call_time_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
       in.seed_of_segment("environments"), observers_of(in.metrics, c.env.id), discount,
@@ -123,13 +123,11 @@ task<> on_policy::serve_environments(const checkpoint* from) {
       roles.normalizer->start_from(obs_statistics_of(in.settings.init->model));
     }
   }
+  environments_expected_ = replicas;
   if (!from) co_return;
-  auto saved = state_in<replica_states>(*from, "environments.bin");
-  if (saved.size() != replicas) {
-    throw state_error("checkpoint: expected " + std::to_string(replicas) +
-                      " replicas of environments, got " + std::to_string(saved.size()));
-  }
-  co_await restore_each<&hosted_environment::restore>(roles.environments, std::move(saved));
+  auto saved = environment_states(*from, replicas);
+  environments_expected_ = saved.size();
+  co_await restore_each<&hosted_environment::restore>(in, roles.environments, std::move(saved));
   if (roles.normalizer) roles.normalizer->restore(file_of(*from, "normalizer.bin"));
 }
 
@@ -149,10 +147,10 @@ task<> on_policy::serve_replay(const checkpoint* from) {
 
 task<> on_policy::save(checkpoint& to) {
   to.files["trainer.bin"] = co_await trainer_.route<&rollout_trainer::save>();
-  const auto policies = co_await save_each<&policy::save>(roles.policies, 1);
+  const auto policies = co_await save_each<&policy::save>(in, roles.policies, 1);
   to.files["policies.bin"] = state_bytes(policies);
   const auto environments =
-      co_await save_each<&hosted_environment::save>(roles.environments, environment_replicas());
+      co_await save_each<&hosted_environment::save>(in, roles.environments, environments_expected_);
   to.files["environments.bin"] = state_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
   to.files["replay.bin"] = state_bytes(held);

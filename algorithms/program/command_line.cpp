@@ -149,12 +149,14 @@ bool answered_script(const CLI::App& app, const program_words& words, int argc, 
 }
 
 /// Returns the exit code, or 1 and a message if what the program has printed could not be written,
-/// for example because the disk is full.
-int checked_output(const std::string& name, int code) {
+/// for example because the disk is full. Who reads a pipe may have read enough, which is an error
+/// only for the output of --json.
+int checked_output(const std::string& name, int code, bool as_json = false) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
   // The error of an earlier write is forgotten, so one more has to fail.
   const int why = errno != 0 || ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
+  if (why == EPIPE && !as_json) return code;
   std::fprintf(stderr, "%s: expected to write to the standard output, got an error%s%s\n",
                name.c_str(), why ? ": " : "", why ? std::strerror(why) : "");
   return code == 0 ? 1 : code;
@@ -210,8 +212,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
   if (further.answered(app, words)) return checked_output(words.name, 0);
   const auto asked =
       std::ranges::find_if(declared, [](const auto& d) { return d.first->parsed(); });
-  auto run = [name = words.name, command = asked->second] {
-    return checked_output(name, command());
+  const auto* json = asked->first->get_option_no_throw("--json");
+  auto run = [name = words.name, command = asked->second, as_json = json && json->count() > 0] {
+    return checked_output(name, command(), as_json);
   };
   return command_line{log_level, std::move(run)};
 }

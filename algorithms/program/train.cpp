@@ -381,8 +381,9 @@ int report_stopped(std::FILE* to, const run_result& result, const run_settings& 
       report_lost(result, so_far, of);
       return 1;
     }
-    fmt::print(to, "stopped after {}; go on with: {} train --resume {}\n", so_far, of.program,
-               directory);
+    const auto when = result.steps == 0 ? "before its first checkpoint" : "after " + so_far;
+    fmt::print(to, "stopped {}; {} with: {} train --resume {}\n", when,
+               result.steps == 0 ? "begin it anew" : "go on", of.program, directory);
     return 0;
   }
   if (!report_unwritten(result, of)) return 1;
@@ -496,6 +497,11 @@ int train(const train_arguments& arguments, const context& of) {
                       .stop_limit = stop_limit,
                       .stop_asked = [&] { return stop.asked(); },
                       .callbacks = {}};
+  bool told = false;
+  options.on_error = [&](const call_error& e) {
+    complain(e);
+    told = true;
+  };
   stop.heed();
   try {
     return run(arguments, std::move(start), std::move(options), of);
@@ -506,7 +512,7 @@ int train(const train_arguments& arguments, const context& of) {
     complain(e);
     return 2;
   } catch (const call_error& e) {
-    complain(e);
+    if (!told) complain(e);
     return e.kind() == error_kind::cancelled ? 130 : 1;
   }
 }

@@ -136,8 +136,7 @@ placement place_of(const env_section& env) {
 
 duration max_call_time_of(const env_section& env) {
   if (blocks(env)) return no_limit;
-  const std::chrono::duration<double> longest(std::max(env.step_timeout, env.reset_timeout));
-  return std::chrono::duration_cast<duration>(longest);
+  return max_call_time_of(env.request().python);
 }
 
 void require_deterministic(const env_section& env) {
@@ -308,12 +307,14 @@ void describe(options_schema<env_section>& s) {
       .help("How long a process of environments in Python may take to import and make them.");
   describe_timeout(s, "reset_timeout", &env_section::reset_timeout)
       .help(
-          "How long a reset of environments in Python may take before their process is ended. "
-          "Other environments are replaced after the longer of step_timeout and reset_timeout.");
+          "How long a reset of all environments of a replica may take, and each reset that a step "
+          "makes. Then the process of environments in Python is ended, the episode on an OpenEnv "
+          "server is dropped, and a replica of other environments is replaced.");
   describe_timeout(s, "step_timeout", &env_section::step_timeout)
       .help(
-          "How long a step of environments in Python may take before their process is ended. "
-          "Other environments are replaced after the longer of step_timeout and reset_timeout.");
+          "How long a step of all environments of a replica may take, with the same consequence as "
+          "reset_timeout. A reset that a step makes has its own time; then the step's begins "
+          "anew.");
   s.field("curriculum", &env_section::curriculum)
       .help(
           "A curriculum over the environment's levels, from the easiest; the next level begins "

@@ -70,9 +70,8 @@ placement place_of(const env_section& env);
 /// Throws config_error if a deterministic run can't have these environments.
 void require_deterministic(const env_section& env);
 
-/// Returns the longest time that a replica of these environments may work on a step or a reset
-/// before it is replaced (service_options::max_call_time). Environments that wait for another
-/// process have their own limits, so theirs is no_limit.
+/// Returns service_options::max_call_time for replicas of these environments. Environments that
+/// wait for another process have their own limits, so theirs is no_limit.
 duration max_call_time_of(const env_section& env);
 
 /// Reads "shared", "thread", "process" or "node:PATTERN". Throws std::invalid_argument for any

@@ -1,6 +1,5 @@
 #include "algorithms/run/openenv_environments.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -37,6 +36,10 @@ void require_plain(const environment_request& request) {
     refuse("env.max_episode_steps, frame_stack, rescale_action, reward_scale and reward_clip");
 }
 
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
 }  // namespace
 
 bool names_openenv(std::string_view id) { return id.starts_with(prefix); }
@@ -44,9 +47,8 @@ bool names_openenv(std::string_view id) { return id.starts_with(prefix); }
 std::unique_ptr<vector_environment> openenv_environments::operator()() const {
   require_plain(request);
   openenv::client_options servers{.urls = {request.id.substr(prefix.size())}};
-  servers.reply_timeout =
-      std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(
-          std::max(request.python.step_timeout, request.python.reset_timeout)));
+  servers.reply_timeout = milliseconds_of(request.python.step_timeout);
+  servers.reset_timeout = milliseconds_of(request.python.reset_timeout);
   auto spec = spec_at(servers);
   spec.id = request.id;
   return openenv::make_numeric_worlds(openenv::served_view(std::move(spec)), std::move(servers),

@@ -2,6 +2,8 @@
 
 #include "algorithms/run/run_state.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "actors/checkpoint/sha256.hpp"
@@ -13,6 +15,16 @@ const std::string& file_of(const checkpoint& from, const std::string& name) {
   const auto place = from.files.find(name);
   if (place == from.files.end()) throw state_error("checkpoint: " + name + " is missing");
   return place->second;
+}
+
+replica_states environment_states(const checkpoint& from, std::size_t replicas) {
+  auto saved = state_in<replica_states>(from, "environments.bin");
+  if (saved.size() > replicas) {
+    throw state_error(
+        fmt::format("checkpoint: expected at most {} replicas of environments, got {}", replicas,
+                    saved.size()));
+  }
+  return saved;
 }
 
 run_progress progress_of(const checkpoint& from, const run_settings& settings) {

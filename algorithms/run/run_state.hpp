@@ -2,6 +2,7 @@
 // Converts the state of a run to the files of a checkpoint and back. The roles of every algorithm
 // use it to save and restore themselves.
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/run/training_run.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 
 namespace troupe {
@@ -30,6 +33,10 @@ T state_in(const checkpoint& from, const std::string& name) {
 /// The states of a service's replicas, which one file of a checkpoint holds.
 using replica_states = std::vector<std::string>;
 
+/// Returns the states of environments, from environments.bin, at most `replicas`: a checkpoint has
+/// none of replicas that were lost. Throws state_error.
+replica_states environment_states(const checkpoint& from, std::size_t replicas);
+
 /// Returns the progress of the run, from run.bin. Its `at_goal` is judged by the goal in
 /// `settings`: a run that is to go on past its goal gets another goal, or none.
 run_progress progress_of(const checkpoint& from, const run_settings& settings);
@@ -47,50 +54,81 @@ void begin_from(training_run& run, const checkpoint& from);
 /// and recorder. The algorithm adds its own.
 task<checkpoint> begin_checkpoint(training_run& run);
 
-/// How often restore_each and save_each try again while replicas die.
-inline constexpr int attempts_at_states = 1000;
+/// The longest time that a checkpoint waits for replicas that are being restarted or have no node.
+/// Later checkpoints don't wait for those that one did without.
+inline constexpr std::chrono::seconds absence_max{10};
+
+/// Waits until `wanted` replicas serve, but at most absence_max unless there is none, and not while
+/// the run is asked to stop. Returns how many of them serve, at most `wanted`.
+template <class Role>
+task<std::size_t> until_ready(const training_run& run, service<Role> which, std::size_t wanted) {
+  constexpr auto pause = std::chrono::milliseconds(20);
+  for (duration waited{}; which.ready() < wanted; waited += pause) {
+    const bool is_enough = waited >= absence_max && which.ready() > 0;
+    if (is_enough || (run.is_stop_asked() && !run.settings.deterministic)) break;
+    co_await sleep_for(pause);
+  }
+  const auto ready = std::min(which.ready(), wanted);
+  if (ready < wanted) {
+    log::warn("a checkpoint does without replicas that do not serve",
+              {{"service", which.name()}, {"replicas", wanted}, {"serve", ready}});
+  }
+  co_return ready;
+}
+
+/// Opens that many sessions, or throws call_error of kind deadline_exceeded: a session with a
+/// replica that has just been lost with its node would never be granted.
+template <class Role>
+task<std::vector<session<Role>>> open_each(const training_run& run, service<Role> which,
+                                           std::size_t count) {
+  if (run.settings.deterministic) co_return co_await which.sessions(count);  // There are no nodes.
+  co_return co_await with_timeout(which.sessions(count), absence_max);
+}
 
 /// Gives each replica its own state, in one attempt. Returns false if a replica died meanwhile.
 template <auto Restore, class Role>
-task<bool> try_restore_each(service<Role> which, const std::vector<std::string>& states) {
-  const auto held = co_await which.sessions(states.size());
+task<bool> try_restore_each(const training_run& run, service<Role> which,
+                            const std::vector<std::string>& states) {
   try {
-    for (const auto& one : held) {
-      co_await one.template route<Restore>(states.at(one.replica()));
+    auto held = co_await open_each(run, which, states.size());
+    std::ranges::sort(held, {}, [](const auto& one) { return one.replica(); });
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      co_await held[i].template route<Restore>(states[i]);
     }
   } catch (const call_error& e) {
-    if (e.kind() != error_kind::session_lost) throw;
+    if (e.kind() != error_kind::session_lost && e.kind() != error_kind::deadline_exceeded) throw;
     co_return false;
   }
   co_return true;
 }
 
-/// Gives each replica its own state. Throws call_error of kind replica_lost after too many
-/// attempts.
+/// Gives each replica its own state. If fewer replicas serve than there are states, the last states
+/// are dropped; if more do, the others begin anew.
 template <auto Restore, class Role>
-task<> restore_each(service<Role> which, std::vector<std::string> states) {
-  for (int attempt = 1;; ++attempt) {
-    const bool restored = co_await try_restore_each<Restore>(which, states);
+task<> restore_each(const training_run& run, service<Role> which, std::vector<std::string> states) {
+  for (;;) {
+    const auto count = co_await until_ready(run, which, states.size());
+    states.resize(count);
+    const bool restored = co_await try_restore_each<Restore>(run, which, states);
     if (restored) co_return;
-    if (attempt == attempts_at_states) {
-      throw call_error(error_kind::replica_lost, which.name() + ": replicas die while restored");
-    }
-    co_await sleep_for(std::chrono::milliseconds(20));
   }
 }
 
-/// Returns the state of each replica, by its index. Waits for replicas that are being restarted.
+/// Returns the states of the replicas, in the order of their indices. Waits for replicas that are
+/// being restarted; see until_ready. `replicas` is the number that serves unless some are lost.
 template <auto Save, class Role>
-task<std::vector<std::string>> save_each(service<Role> which, std::size_t replicas) {
-  for (int attempt = 1;; ++attempt) {
-    auto settled = co_await which.template fanout_settled<Save>();
+task<std::vector<std::string>> save_each(const training_run& run, service<Role> which,
+                                         std::size_t replicas) {
+  for (;;) {
+    const auto count = co_await until_ready(run, which, replicas);
     std::vector<std::string> states;
+    if (count == 0) co_return states;
+    auto settled = co_await which.template fanout_settled<Save>();
     for (auto& one : settled) {
-      const bool lost = !one.ok() && is_kind(one.error(), error_kind::replica_lost);
-      if (!lost || attempt == attempts_at_states) states.push_back(std::move(one).value());
+      const bool is_lost = !one.ok() && is_kind(one.error(), error_kind::replica_lost);
+      if (!is_lost) states.push_back(std::move(one).value());
     }
-    if (states.size() == replicas) co_return states;
-    co_await sleep_for(std::chrono::milliseconds(20));
+    if (states.size() >= count) co_return states;
   }
 }
 

@@ -16,6 +16,7 @@
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/service/options/fault_plan.hpp"
 
 namespace troupe {
@@ -171,6 +172,10 @@ struct run_options {
   /// Called with the result before the system ends, which a thread that never comes back from an
   /// environment makes the end of the process. May be null.
   std::function<void(const run_result& result)> on_result = {};
+  /// Called with the error of a failed run before the system ends, for the same reason. train()
+  /// throws the error afterwards, if it returns. It is called for errors that end the run while
+  /// roles are served. May be null.
+  std::function<void(const call_error& error)> on_error = {};
   run_callbacks callbacks = {};
 };
 

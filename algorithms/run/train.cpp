@@ -69,18 +69,34 @@ task<T> once_stopped(training_run& run, T value) {
   co_return value;
 }
 
-/// Returns once the run was asked to stop and can't wait any longer for the update under way. A
-/// fifth of stop_limit is left for the end of the program.
-task<bool> once_overdue(training_run& run) {
+/// What a segment came to.
+struct segment_end {
+  bool is_overdue = false;
+  std::optional<checkpoint> state = {};
+};
+
+/// Returns once the run was asked to stop and can't wait any longer for the update or the
+/// checkpoint under way. A fifth of stop_limit is left for the end of the program.
+task<segment_end> once_overdue(training_run& run) {
   co_await once_stopped(run, true);
   co_await sleep_for(run.sys.options().stop_limit / 5 * 4);
-  co_return false;
+  co_return segment_end{.is_overdue = true};
 }
 
-task<bool> train_rest(training_run& run, std::int64_t until) {
+/// Trains and saves. Of a deterministic run that is stopped inside a segment it saves nothing,
+/// because an uninterrupted run does not rest there, so going on from that state would be another
+/// run.
+task<segment_end> train_and_save(training_run& run, std::int64_t until) {
   co_await run.make_up_for_stop();
   if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
-  co_return true;
+  if (run.progress.version < until || (run.stop_asked && run.stop_asked())) {
+    const auto last = co_await run.newest();
+    run.keep_last_model(last);
+  }
+  const bool whole = run.progress.version == until && run.progress.owed == 0;
+  if (run.settings.deterministic && !whole && !run.progress.over()) co_return segment_end();
+  auto state = co_await run.save();
+  co_return segment_end{.state = std::move(state)};
 }
 
 /// Serves the roles, which may have to wait for nodes. Returns false if the run was stopped first.
@@ -95,34 +111,24 @@ task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
 }
 
 /// Returns the state after the segment's last update, or after the last update before a stop.
-/// Returns none if the run was stopped before there was a state. A deterministic run that is
-/// stopped inside a segment returns none, too: an uninterrupted run does not rest there, so going
-/// on from that state would be another run.
+/// Returns none if the run was stopped before there was a state that it can go on from.
 task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoint* from,
                                               std::int64_t until) {
-  bool stopped = false;
   try {
     const bool serves = co_await serve_unless_stopped(run, from);
     if (!serves) co_return std::nullopt;
-    const auto first = co_await any(train_rest(run, until), once_overdue(run));
-    if (!first.value) {
-      log::warn("the update under way does not end in time, so it is given up; going on repeats it",
-                {{"stop_limit", detail::to_text(run.sys.options().stop_limit)}});
-      co_await run.keep_published_model();
-      co_return std::nullopt;
-    }
+    auto first = co_await any(train_and_save(run, until), once_overdue(run));
+    if (!first.value.is_overdue) co_return std::move(first.value.state);
   } catch (const call_error& e) {
     if (!is_end_of_segment(run, e)) throw;
-    stopped = true;
+    co_return std::nullopt;
   }
-  if (stopped) co_return std::nullopt;
-  if (run.progress.version < until || (run.stop_asked && run.stop_asked())) {
-    const auto last = co_await run.newest();
-    run.keep_last_model(last);
-  }
-  const bool whole = run.progress.version == until && run.progress.owed == 0;
-  if (run.settings.deterministic && !whole && !run.progress.over()) co_return std::nullopt;
-  co_return co_await run.save();
+  log::warn(
+      "the update or the checkpoint under way does not end in time, so it is given up; going on "
+      "repeats what was not saved",
+      {{"stop_limit", detail::to_text(run.sys.options().stop_limit)}});
+  co_await run.keep_published_model();
+  co_return std::nullopt;
 }
 
 task<run_summary> finish_segment(training_run& run, const checkpoint* from) {
@@ -257,6 +263,11 @@ class segments {
       const bool goes_on = next == what_follows::another_run && !stop_asked();
       if (goes_on && !settings_.deterministic) system_->run(system_->stop_all());
       return result;
+    } catch (const call_error& e) {
+      const bool is_stop = e.kind() == error_kind::cancelled && stop_asked();
+      if (options_.on_error && !is_stop) options_.on_error(e);
+      system_.reset();
+      throw;
     } catch (...) {
       system_.reset();
       throw;

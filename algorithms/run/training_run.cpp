@@ -89,6 +89,8 @@ training_run::~training_run() {
 
 serve_options training_run::prepared(serve_options options) const {
   options.name = output.prefix + options.name;
+  // A run that goes on has what is left after the loss of a node. A new one waits for its nodes.
+  if (goes_on_ && options.placement.on_node() && !settings.deterministic) options.min_ready = 1;
   if (!sys.options().faults.any() || !options.faults) return options;
   options.deadline = no_limit;  // a call whose message is dropped on purpose must not time out
   options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
@@ -97,6 +99,7 @@ serve_options training_run::prepared(serve_options options) const {
 }
 
 task<> training_run::serve_roles(const checkpoint* from) {
+  goes_on_ = from != nullptr;
   if (from) begin_from(*this, *from);
   if (from && task_selector_) task_selector_->restore(file_of(*from, "practice.cbor"));
   co_await serve_recorder(from);
@@ -166,12 +169,19 @@ task<> training_run::serve_weight_store(const checkpoint* from) {
 
 task<> training_run::train_until(std::int64_t version, bool drain) {
   steps_before_update_ = progress.steps;
-  if (trained_until && !settings.deterministic) {  // There, seconds are those of virtual time.
-    const std::chrono::duration<double> between = std::chrono::steady_clock::now() - *trained_until;
-    progress.wall += between.count();
-  }
+  using clock = std::chrono::steady_clock;
+  const auto seconds_since = [](clock::time_point then) {
+    return std::chrono::duration<double>(clock::now() - then).count();
+  };
+  // In a deterministic run, seconds are those of virtual time.
+  const bool goes_on = trained_until && !settings.deterministic;
+  const auto began = clock::now();
+  if (goes_on) progress.wall += seconds_since(*trained_until);
+  const double before = progress.wall;
   co_await algorithm_->train_until(version, drain);
-  trained_until = std::chrono::steady_clock::now();
+  // The loops count from the first rollout to the last update, and all of the time counts here.
+  if (goes_on) progress.wall = before + seconds_since(began);
+  trained_until = clock::now();
 }
 
 task<run_summary> training_run::train_from_the_start() {

@@ -211,6 +211,7 @@ class training_run {
   task<> finish(evaluation final, weights newest, run_summary summary);
 
   bool serves_ = false;
+  bool goes_on_ = false;             ///< True if the roles go on from a checkpoint.
   std::optional<progress_row> row_;  ///< The row of the update under way, until on_update returns.
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;

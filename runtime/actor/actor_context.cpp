@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
+#include <latch>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/actor/thread_pool.hpp"
+#include "runtime/base/scarcity.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
@@ -14,6 +19,29 @@ namespace {
 
 caf::scheduler::test_coordinator& deterministic_scheduler(caf::actor_system& of) {
   return dynamic_cast<caf::scheduler::test_coordinator&>(of.scheduler());
+}
+
+/// Throws std::runtime_error if this process can't have so many more threads at once. CAF ends the
+/// process where it can't start a thread of its pool.
+void require_threads(std::size_t count) {
+  std::latch all_tried(1);
+  std::vector<std::thread> threads;
+  std::string error;
+  try {
+    threads.reserve(count);
+    while (threads.size() < count) {
+      check_scarcity();
+      threads.emplace_back([&] { all_tried.wait(); });
+    }
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  all_tried.count_down();
+  for (auto& thread : threads) thread.join();
+  if (error.empty()) return;
+  throw std::runtime_error("system: expected room for " + std::to_string(count) +
+                           " threads, got room for " + std::to_string(threads.size()) + ": " +
+                           error);
 }
 
 }  // namespace
@@ -27,8 +55,10 @@ actor_context::actor_context(const actor_options& options)
   } else {
     clock_ = std::make_unique<real_clock>();
     const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    const auto threads = options.threads ? options.threads : cores;
+    require_threads(threads);
     config_.load<thread_pool>();
-    config_.set("scheduler.max-threads", options.threads ? options.threads : cores);
+    config_.set("scheduler.max-threads", threads);
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
   actors_ = std::make_unique<caf::actor_system>(config_);

@@ -20,6 +20,7 @@ class turn_count {
   void end() noexcept { add_one(); }
   /// A number that changes with each turn's begin and end. It is odd during a turn.
   std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+  bool is_in_turn() const noexcept { return value() % 2 == 1; }
 
  private:
   void add_one() noexcept {

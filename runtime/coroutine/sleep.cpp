@@ -5,10 +5,15 @@
 namespace troupe::detail {
 
 std::string to_text(duration d) {
+  const auto in = [](double number, const char* unit) {
+    return number < 999.5 ? fmt::format("{:.3g} {}", number, unit)
+                          : fmt::format("{:.0f} {}", number, unit);
+  };
   const double seconds = std::chrono::duration<double>(d).count();
-  if (seconds >= 1 || seconds == 0) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} us", seconds * 1e6);
+  // Three digits of what is a little less than one unit would be 1000 of the next one.
+  if (seconds >= 0.9995 || seconds == 0) return in(seconds, "s");
+  if (seconds >= 0.9995e-3) return in(seconds * 1e3, "ms");
+  return in(seconds * 1e6, "us");
 }
 
 }  // namespace troupe::detail

@@ -60,7 +60,7 @@ class metrics_store {
     auto last = collector->Collect();
     std::erase_if(last, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
     std::lock_guard lock(mutex_);
-    std::erase_if(collectors_, [&](const auto& entry) { return entry.owned == collector; });
+    std::erase_if(collectors_, [&](const auto& entry) { return entry.is_of(collector); });
     if (!whose.empty()) keep_few_values(last, whose);
     retired_.add(std::move(last));
   }
@@ -94,6 +94,10 @@ class metrics_store {
     /// Null for a collector that is only watched.
     std::shared_ptr<const prometheus::Collectable> owned;
     std::weak_ptr<const prometheus::Collectable> watched;
+
+    bool is_of(const std::shared_ptr<const prometheus::Collectable>& collector) const {
+      return !watched.owner_before(collector) && !collector.owner_before(watched);
+    }
   };
 
   void keep_few_values(std::vector<prometheus::MetricFamily>& of, const std::string& whose) {

@@ -111,8 +111,9 @@ class metrics_registry {
   /// Adds a collector that is asked at each scrape for as long as its owner keeps it.
   void watch(std::weak_ptr<const prometheus::Collectable> collector);
 
-  /// Removes a collector whose subject has ended, after asking it once more. Its last counts stay
-  /// in the scrapes, but its gauges don't. If the label `whose` is given, at most
+  /// Removes a collector whose subject has ended, after asking it once more. Its counts must not
+  /// change any more. They stay in the scrapes, a scrape under way included, and each scrape has
+  /// them once. Its gauges don't stay. If the label `whose` is given, at most
   /// `retired_values_max` different values of it are kept. The counts of collectors that are
   /// retired later, with other values, are added up under the value "other".
   void retire(const std::shared_ptr<const prometheus::Collectable>& collector,

@@ -59,8 +59,9 @@ class process_slot_provider final : public slot_provider {
   /// Another program or memory limit needs another process.
   static std::string place_key(const service_state& service, const replica_info& info) {
     const auto& options = service.options;
-    return "process\n" + options.name + '\n' + std::to_string(info.index) + '\n' + options.program +
-           '\n' + std::to_string(options.memory_limit);
+    return kept_for_successors::key_of(
+        options.name, info.index,
+        "process\n" + options.program + '\n' + std::to_string(options.memory_limit));
   }
 };
 

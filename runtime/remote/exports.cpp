@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/actor/ticks.hpp"
 #include "runtime/base/build_stamp.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
@@ -181,7 +182,9 @@ void exports::answer_ping(const message& m) {
   if (place == all_.end()) return;  // The replica has ended, and the other side has been told.
   auto& e = place->second;
   const auto busy = e.slot->busy_since.load(std::memory_order_relaxed);
-  const bool stuck = busy != 0 && busy == std::exchange(e.seen_busy, busy);
+  // While it has an allowance, its time does not change and has not begun.
+  const bool stuck = busy != 0 && busy == std::exchange(e.seen_busy, busy) &&
+                     busy <= ticks_of(by_.system().clock().now());
   by_.way().send({.kind = message_kind::pong,
                   .control = 1,
                   .replica = m.header.replica,

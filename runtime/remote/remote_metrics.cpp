@@ -36,39 +36,73 @@ families read(const message& answer, const prometheus::ClientMetric::Label& whos
   return all;
 }
 
-/// The last answer of a process that has ended, kept as metrics.
-class last_answer final : public prometheus::Collectable {
+}  // namespace
+
+/// What one process has counted, as its last answer says. It stays the same over the links of a
+/// process that comes back.
+class process_counts final : public prometheus::Collectable {
  public:
-  explicit last_answer(families what) : what_(std::move(what)) {}
-  families Collect() const override { return what_; }
+  explicit process_counts(prometheus::ClientMetric::Label whose) : whose_(std::move(whose)) {}
+
+  const prometheus::ClientMetric::Label& whose() const { return whose_; }
+  /// Takes an answer, unless it has a later one.
+  void heard(std::shared_ptr<const message> answer) {
+    std::lock_guard lock(mutex_);
+    if (!last_ || last_->header.id < answer->header.id) last_ = std::move(answer);
+  }
+  /// Says whether the process has a link. Without one, its gauges are not shown.
+  void set_linked(bool is_linked) {
+    std::lock_guard lock(mutex_);
+    is_linked_ = is_linked;
+  }
+
+  families Collect() const override {
+    std::shared_ptr<const message> last;
+    bool with_gauges = false;
+    {
+      std::lock_guard lock(mutex_);
+      last = last_;
+      with_gauges = is_linked_;
+    }
+    if (!last) return {};
+    auto all = read(*last, whose_);
+    if (!with_gauges) {
+      std::erase_if(all, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
+    }
+    return all;
+  }
 
  private:
-  const families what_;
+  const prometheus::ClientMetric::Label whose_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const message> last_;  ///< Null until the process has answered.
+  bool is_linked_ = true;
 };
-
-}  // namespace
 
 void remote_metrics::add(const std::shared_ptr<connection>& to,
                          prometheus::ClientMetric::Label whose, std::string process) {
-  source before;
+  auto counts = std::make_shared<process_counts>(std::move(whose));
+  home_.watch(counts);  // Before it hears anything that a scrape could miss.
+  std::vector<std::shared_ptr<process_counts>> unused;
   {
     std::lock_guard lock(mutex_);
-    const auto known = absent_.find(whose.value);
-    if (known != absent_.end()) {
-      before = std::move(known->second);
-      absent_.erase(known);
-    }
-    std::shared_ptr<const message> last;
-    if (!process.empty() && before.process == process) last = std::move(before.last);
+    const auto take = [&](source& from) {
+      if (!process.empty() && from.process == process) {
+        counts.swap(from.counts);
+        counts->set_linked(true);
+        from.process.clear();
+      }
+      unused.push_back(std::exchange(from.counts, nullptr));
+    };
+    auto known = absent_.extract(counts->whose().value);
+    if (known) take(known.mapped());
     // The loss of its earlier link may not be known yet.
     for (auto& [other, about] : sources_) {
-      if (process.empty() || about.process != process) continue;
-      about.process.clear();
-      last = std::move(about.last);
+      if (!process.empty() && about.process == process) take(about);
     }
-    sources_[to.get()] = {to, std::move(whose), std::move(process), std::move(last)};
+    sources_[to.get()] = {to, std::move(process), std::move(counts)};
   }
-  retire(before);
+  for (const auto& each : unused) retire(each);
   to->on_measured([me = weak_from_this(), from = to.get()](std::shared_ptr<const message> answer) {
     if (const auto known = me.lock()) known->heard(*from, std::move(answer));
   });
@@ -80,38 +114,35 @@ void remote_metrics::heard(const connection& from, std::shared_ptr<const message
     std::lock_guard lock(mutex_);
     const auto place = sources_.find(&from);
     if (place == sources_.end() || answer->body().left() > answer_max) return;
-    auto& last = place->second.last;
-    if (!last || last->header.id < id) last = std::move(answer);
+    if (place->second.counts) place->second.counts->heard(std::move(answer));
   }
   for (const auto& done : strike(from, id)) done();
 }
 
 void remote_metrics::remove(const connection& to) {
-  source gone;
+  std::shared_ptr<connection> link;
+  std::shared_ptr<process_counts> ended;
   {
     std::lock_guard lock(mutex_);
-    const auto place = sources_.find(&to);
-    if (place == sources_.end()) return;
-    gone = std::move(place->second);
-    sources_.erase(place);
-  }
-  gone.to->on_measured(nullptr);
-  gone.to = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    if (!gone.process.empty() && absent_.size() < absent_max) {
-      const auto value = gone.whose.value;
+    const auto place = sources_.extract(&to);
+    if (!place) return;
+    auto& gone = place.mapped();
+    link = std::move(gone.to);
+    if (gone.counts) gone.counts->set_linked(false);
+    if (gone.counts && !gone.process.empty() && absent_.size() < absent_max) {
+      const auto value = gone.counts->whose().value;
       std::swap(absent_[value], gone);  // A process of the same label may have gone before.
     }
+    ended = std::move(gone.counts);
   }
-  retire(gone);
+  link->on_measured(nullptr);
+  retire(ended);
   for (const auto& done : strike(to, std::nullopt)) done();
 }
 
-/// Gives the last counts of a process to `home_`.
-void remote_metrics::retire(const source& gone) {
-  if (!gone.last) return;
-  home_.retire(std::make_shared<last_answer>(read(*gone.last, gone.whose)), gone.whose.name);
+/// Has the last counts of a process kept. It may hear nothing more, and may be null.
+void remote_metrics::retire(const std::shared_ptr<process_counts>& gone) {
+  if (gone) home_.retire(gone, gone->whose().name);
 }
 
 void remote_metrics::remove_all() {
@@ -129,7 +160,7 @@ void remote_metrics::remove_all() {
     std::lock_guard lock(mutex_);
     absent.swap(absent_);
   }
-  for (const auto& [value, gone] : absent) retire(gone);
+  for (const auto& [value, gone] : absent) retire(gone.counts);
 }
 
 remote_metrics::callbacks remote_metrics::strike(const connection& from,
@@ -180,23 +211,6 @@ void remote_metrics::fetch() const {
   answered->get_future().wait_for(patience);
 }
 
-families remote_metrics::Collect() const {
-  std::vector<source> all;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [to, about] : sources_) all.push_back(about);
-    for (const auto& [value, about] : absent_) all.push_back(about);
-  }
-  families told;
-  for (const auto& about : all) {
-    if (!about.last) continue;
-    auto of_one = read(*about.last, about.whose);
-    if (!about.to) {
-      std::erase_if(of_one, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
-    }
-    std::ranges::move(of_one, std::back_inserter(told));
-  }
-  return told;
-}
+families remote_metrics::Collect() const { return {}; }
 
 }  // namespace troupe::detail

@@ -21,7 +21,11 @@ class metrics_registry;
 
 namespace troupe::detail {
 
-/// Asks the other sides of connections for their metrics, and keeps the last answer of each.
+class process_counts;
+
+/// Asks the other sides of connections for their metrics, and keeps the last answer of each. Each
+/// process has a collector of its own, which the registry retires when the process has ended. So
+/// what a process has counted is in every scrape, and in none twice.
 class remote_metrics final : public fetching_collector,
                              public std::enable_shared_from_this<remote_metrics> {
  public:
@@ -51,14 +55,14 @@ class remote_metrics final : public fetching_collector,
   static constexpr std::size_t rounds_max = 16;
 
   void fetch() const override;
+  /// Nothing, because the processes have collectors of their own.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   struct source {
-    std::shared_ptr<connection> to;
-    prometheus::ClientMetric::Label whose;
+    std::shared_ptr<connection> to;  ///< Null for a process that may come back.
     std::string process;
-    std::shared_ptr<const message> last;  ///< Null until the process has answered.
+    std::shared_ptr<process_counts> counts;  ///< Null once a later link has them.
   };
   struct round {
     std::set<const connection*> awaited;
@@ -69,7 +73,7 @@ class remote_metrics final : public fetching_collector,
   /// The largest number of processes whose return is awaited.
   static constexpr std::size_t absent_max = 100;
 
-  void retire(const source& gone);
+  void retire(const std::shared_ptr<process_counts>& gone);
   void heard(const connection& from, std::shared_ptr<const message> answer);
   /// Strikes `from` off round `id`, or off all rounds if it has gone. Returns the functions to call
   /// without the lock.

@@ -102,14 +102,17 @@ void remote_replica::join(std::shared_ptr<connection> to) {
 }
 
 /// Pings the role that was made for this actor. A process that sends nothing is frozen. A replica
-/// that stays in one turn although it has no call is stuck; a replica that has calls may just be
-/// busy with them.
+/// that stays in one turn for longer than max_call_time although it has no call is stuck. The
+/// supervisor judges a replica that has calls.
 child_task remote_replica::watch_over() {
   const auto limit = service_->options.max_call_time;
   const auto silence = std::clamp(limit, silence_min, silence_max);
   // The supervisor judges by max_call_time, so the state must be known several times in that time.
   const auto pause = std::clamp(limit / 4, ping_pause_min, silence / pings);
   const auto most = silence / pause;
+  // Without a limit, a turn of any length may be for a call that its caller has given up.
+  const auto patience = std::max<duration>(limit, silence);
+  const auto most_stuck = patience / pause;
   for (duration::rep silent = 0, stuck = 0; !crashed();) {
     to_->send({.kind = message_kind::ping, .control = 1, .replica = number_});
     co_await sleep_for(pause);
@@ -130,7 +133,9 @@ child_task remote_replica::watch_over() {
       slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
       crash("its process has been silent for " + to_text(silence));
     }
-    if (stuck == most && silent < most) crash("it has been silent for " + to_text(silence));
+    if (stuck == most_stuck && silent < most) {
+      crash("it has been in one turn without a call for " + to_text(patience));
+    }
   }
 }
 

@@ -4,8 +4,8 @@
 
 namespace troupe {
 
-void note_progress() noexcept {
-  if (auto* host = detail::host::current_or_null()) host->note_progress();
+void note_progress(duration allowance) noexcept {
+  if (auto* host = detail::host::current_or_null()) host->note_progress(allowance);
 }
 
 }  // namespace troupe

@@ -77,6 +77,8 @@ class service {
 
   /// The name of the service: serve_options::name.
   const std::string& name() const { return state().options.name; }
+  /// Returns the number of replicas that serve now, as far as this process knows.
+  std::size_t ready() const { return state().ready(); }
   /// True if the handle names a service, which may have ended.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "runtime/base/failing_writes.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/remote/peer.hpp"
 #include "runtime/system/system_core.hpp"
@@ -29,6 +30,7 @@ void serve_parent_if_child() {
   const auto parent = link_to_parent();
   main_is_ready = true;
   if (!parent) return;
+  let_writes_fail();
   {
     system sys({.threads = child_threads});
     std::mutex mutex;

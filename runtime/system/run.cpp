@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "runtime/base/failing_writes.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/signal_count.hpp"
 #include "runtime/cluster/acceptor.hpp"
@@ -22,6 +23,7 @@
 #include "runtime/system/child_process.hpp"
 #include "runtime/system/node.hpp"
 #include "runtime/system/program_arguments.hpp"
+#include "runtime/system/system_core.hpp"
 #include "runtime/trace/trace_file.hpp"
 
 namespace troupe {
@@ -83,9 +85,12 @@ struct signal_watch::state {
     wait();
     if (stopping.load()) return;
     on_first();
-    if (limit == no_limit || wait_for(limit)) return;
+    if (limit == no_limit) return;
+    detail::hung_services(limit);  // The turns that are seen here are looked at again.
+    if (wait_for(limit)) return;
     log::error("the program did not end in time after a signal; leaving without it",
-               {{"limit", detail::to_text(limit)}});
+               {{"limit", detail::to_text(limit)},
+                {"services_with_hung_replicas", detail::hung_services(limit / 2)}});
     std::fflush(nullptr);
     _exit(70);  // EX_SOFTWARE
   }
@@ -133,10 +138,7 @@ signal_watch::signal_watch(std::function<void()> on_first, duration limit)
     const bool under_nohup = signal == SIGHUP && before.sa_handler == SIG_IGN;
     if (!under_nohup) sigaction(signal, &action, nullptr);
   }
-  // Whoever reads a pipe of this program may end first. Writing then fails, which is an error like
-  // a full disk.
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, &state_->before[SIGPIPE]);
+  detail::let_writes_fail();
 }
 
 signal_watch::~signal_watch() {
@@ -150,6 +152,27 @@ signal_watch::~signal_watch() {
 // ---- run
 
 namespace {
+
+/// Prints the error with which a program has ended, and returns its exit code.
+int tell(const std::exception_ptr& error, bool is_node) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const port_busy& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const trace_file_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const call_error& e) {
+    // A cancelled node has ended as asked.
+    if (is_node && e.kind() == error_kind::cancelled) return 0;
+    std::fprintf(stderr, "%s\n", e.what());
+    return e.kind() == error_kind::cancelled ? 130 : 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}
 
 task<> run_with_nodes(system& sys, task<> (*main)(system&), std::size_t nodes) {
   if (nodes > 0) co_await sys.wait_for_nodes(nodes);
@@ -192,33 +215,21 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
       running = &sys;
       if (told_to_end) sys.cancel();  // The signal came while the system was being made.
     }
-    std::exception_ptr error;
+    int code = 0;
     try {
       sys.run(arguments.join ? be_a_node(sys, *arguments.join)
                              : run_with_nodes(sys, main, arguments.nodes));
     } catch (...) {
-      error = std::current_exception();
+      // Told before the system ends, because a hung replica makes that the end of the process.
+      code = tell(std::current_exception(), arguments.join.has_value());
     }
     {
       std::lock_guard lock(mutex);
       running = nullptr;
     }
-    if (error) std::rethrow_exception(error);
-    return 0;
-  } catch (const port_busy& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  } catch (const trace_file_error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  } catch (const call_error& e) {
-    // A cancelled node has ended as asked.
-    if (arguments.join && e.kind() == error_kind::cancelled) return 0;
-    std::fprintf(stderr, "%s\n", e.what());
-    return e.kind() == error_kind::cancelled ? 130 : 1;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return 1;
+    return code;
+  } catch (...) {
+    return tell(std::current_exception(), arguments.join.has_value());
   }
 }
 

@@ -36,11 +36,12 @@ std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& 
 void check_listener(const std::string& listen, const std::string& certs);
 
 /// Calls `on_first` on a thread of its own at the first SIGINT, SIGTERM or SIGHUP, as long as the
-/// object lives. A SIGHUP that was ignored before, as under nohup, stays ignored. SIGPIPE is
-/// ignored. A second signal ends the process at once with exit code 130, unless it follows so soon
-/// that it is the first one's echo (see signal_count). If the object still lives at `limit` after
-/// the first signal, the process ends with exit code 70, whatever its other threads do. Throws
-/// std::logic_error if there is another signal_watch.
+/// object lives. A SIGHUP that was ignored before, as under nohup, stays ignored. SIGPIPE and
+/// SIGXFSZ are ignored, and stay so, because what was printed may be written later. A second signal
+/// ends the process at once with exit code 130, unless it follows so soon that it is the first
+/// one's echo (see signal_count). If the object still lives at `limit` after the first signal, the
+/// process ends with exit code 70, whatever its other threads do, and the log names the services
+/// whose replicas hold a thread. Throws std::logic_error if there is another signal_watch.
 class signal_watch {
  public:
   explicit signal_watch(std::function<void()> on_first, duration limit = no_limit);

@@ -75,7 +75,8 @@ class system {
   /// Throws std::invalid_argument if an option is out of range, if a deterministic system has an
   /// address in `listen`, if there are faults and the system isn't deterministic, and if `listen`
   /// is no HOST:PORT or needs certificates. Throws std::runtime_error if the system can't listen
-  /// for nodes or a file of its certificates or join secret is unusable.
+  /// for nodes, a file of its certificates or join secret is unusable, or its threads can't be
+  /// made.
   explicit system(system_options options = {});
   /// Stops every service, the one started last first, and waits for the actors, at most for
   /// `stop_limit`.

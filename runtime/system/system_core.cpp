@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "runtime/base/log.hpp"
 #include "runtime/cluster/cluster_slot_provider.hpp"
@@ -12,6 +14,23 @@
 namespace troupe::detail {
 
 namespace {
+
+struct all_systems {
+  std::mutex mutex;
+  std::set<system_core*> known;
+};
+
+/// It is never destroyed, because a system may live as long as the process.
+all_systems& systems() {
+  static auto& all = *new all_systems;
+  return all;
+}
+
+std::string list_of(const std::set<std::string>& names) {
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list.empty() ? "none" : list;
+}
 
 [[noreturn]] void leave_at_once() {
   std::fflush(nullptr);
@@ -48,6 +67,23 @@ actor_options actor_options_of(const system_options& options) {
 }
 
 }  // namespace
+
+system_core::listed::listed(system_core& self) : self_(self) {
+  std::lock_guard lock(systems().mutex);
+  systems().known.insert(&self_);
+}
+
+system_core::listed::~listed() {
+  std::lock_guard lock(systems().mutex);
+  systems().known.erase(&self_);
+}
+
+std::string hung_services(duration seen_for) {
+  std::set<std::string> names;
+  std::lock_guard lock(systems().mutex);
+  for (auto* system : systems().known) names.merge(system->hung(seen_for));
+  return list_of(names);
+}
 
 system_core::system_core(system_options options)
     : remote_context(actor_options_of(checked(options)), options.faults, options.cycle_check,
@@ -105,8 +141,7 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
     main = nullptr;
   }
   refuse_services();
-  const auto all = last_first();
-  for (const auto& service : all) stop_service(*service);
+  for (const auto& service : last_first()) stop_service(*service);
   if (cluster_) cluster_->close();
   if (nodes_) nodes_->close();
   kept_for_successors()->close();
@@ -119,7 +154,7 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
   }
   if (hosts() == 0) return;
   log::error("actors did not end in time; leaving without them",
-             {{"actors", hosts()}, {"services_with_hung_replicas", hung(all)}});
+             {{"actors", hosts()}, {"services_with_hung_replicas", list_of(hung(duration(0)))}});
   leave_at_once();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/system/system.hpp"
@@ -45,6 +46,18 @@ class system_core final : public remote_context {
   bool main_cancelled = false;  ///< Set by a cancel that found nothing running.
 
  private:
+  /// In the list of all systems of this process from its constructor to its destructor.
+  class listed {
+   public:
+    explicit listed(system_core& self);
+    ~listed();
+    listed(const listed&) = delete;
+
+   private:
+    system_core& self_;
+  };
+  friend std::string hung_services(duration seen_for);
+
   void stop_all(std::chrono::steady_clock::time_point limit);
 
   const system_options options_;
@@ -52,8 +65,14 @@ class system_core final : public remote_context {
   std::unique_ptr<cluster_slot_provider> cluster_;
   std::unique_ptr<simulated_nodes> nodes_;  ///< Null unless nodes are simulated.
   std::condition_variable main_changed_;    ///< Used with main_mutex.
+  const listed listed_{*this};
 };
 
 system_core& core_of(system& sys);
+
+/// The services of all systems of this process whose replicas hold a thread here, such as "env,
+/// policy", or "none". Only turns count that an earlier call, or the watch of the pool, saw
+/// `seen_for` ago. Any thread.
+std::string hung_services(duration seen_for);
 
 }  // namespace troupe::detail

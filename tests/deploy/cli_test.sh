@@ -70,6 +70,13 @@ for words in "list" "train --json -n 512 ${short[*]}"; do
   [[ $? -eq 1 ]] && grep -q 'expected to write to the standard output, got an error: No space left' err
   report "output of '${words%% *}' that can't be written is an error" $?
 done
+# A pipe that nobody reads by the time that something is printed.
+"$troupe" train -n 512 -v "${short[@]}" --metrics-port 0 2>err | true
+[[ ${PIPESTATUS[0]} -eq 0 ]]
+report "a run whose output nobody reads ends as it would" $?
+"$troupe" train -n 512 --json "${short[@]}" --metrics-port 0 2>err | true
+[[ ${PIPESTATUS[0]} -eq 1 ]] && grep -q 'expected to write to the standard output, got an error: Broken pipe' err
+report "unless the output was asked for as JSON" $?
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \

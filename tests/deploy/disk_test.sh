@@ -79,6 +79,16 @@ fill_disk() { head -c 64M /dev/zero >runs/filler 2>/dev/null; }
 free_disk() { rm runs/filler; }
 
 mkdir runs
+# The models fit under this limit, and the checkpoints don't.
+(ulimit -f 40 && exec timeout 120 "$troupe" train -n 4096 --runs runs --metrics-port 0 evaluation.every_steps=0 \
+  evaluation.final_episodes=2 checkpoint.every_updates=1 env.n_envs=4 rollout.n_steps=256 trainer.n_epochs=1 >out 2>err)
+code=$?
+[[ $code -eq 1 ]] && grep -q 'a checkpoint was not written; training goes on.*File too large' err &&
+  grep -q 'could not write .*checkpoints; the log' err
+report "files that may not grow so large are handled like a full disk" $?
+[[ -s runs/ppo/CartPole-v1_1/summary.json ]]
+report "and the run is finished" $?
+rm -rf runs/*
 survives "a folder that is gone" put_file_in_place put_folder_back
 loses "a folder that is gone" put_file_in_place put_folder_back
 if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then

@@ -37,7 +37,7 @@ kill "$server"
 # A step that never returns. The process of the run can't end its thread, so it ends with exit code 70 in time.
 for where in shared thread process; do
   run train --env "$plugins/endless.so" -n 1024 env.replicas=2 rollout.batch=2 \
-    env.placement=$where env.step_timeout=1 env.reset_timeout=1 --runs endless-$where --stop-limit 2 \
+    env.placement=$where env.step_timeout=1 --runs endless-$where --stop-limit 2 \
     rollout.n_steps=150 evaluation.every_steps=0 evaluation.final_episodes=20 --metrics-port 0 --json
   holds "$where: a run goes on without environments whose step never returns" \
     "s['steps'] >= 1024 and s['eval_episodes'] == 20"

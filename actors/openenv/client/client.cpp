@@ -124,6 +124,7 @@ class client::pool {
     require(!o.urls.empty(), "urls", "at least one server", "none");
     require_positive("connect_timeout", o.connect_timeout);
     require_positive("reply_timeout", o.reply_timeout);
+    if (o.reset_timeout) require_positive("reset_timeout", *o.reset_timeout);
     require(o.capacity_timeout.count() >= 0, "capacity_timeout", ">= 0 ms",
             std::to_string(o.capacity_timeout.count()) + " ms");
     require_positive("keepalive", o.keepalive);
@@ -372,10 +373,11 @@ class session::state_of {
 
   task<std::string> exchange(request_kind kind, std::string data) {
     external_result<std::string> answer("a reply of an OpenEnv server");
-    link_->ask(kind, std::move(data), pool_->options.reply_timeout,
-               [answer](outcome<std::string> got) {
-                 got ? answer.set(std::move(got).value()) : answer.fail(got.error());
-               });
+    auto limit = pool_->options.reply_timeout;
+    if (kind == request_kind::reset) limit = pool_->options.reset_timeout.value_or(limit);
+    link_->ask(kind, std::move(data), limit, [answer](outcome<std::string> got) {
+      got ? answer.set(std::move(got).value()) : answer.fail(got.error());
+    });
     return answer.wait();
   }
 

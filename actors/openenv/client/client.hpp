@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct client_options {
   std::chrono::milliseconds connect_timeout{10'000};
   /// The longest time that a reply may take, > 0; then the request fails with failure::timeout.
   std::chrono::milliseconds reply_timeout{60'000};
+  /// The same for the reply to a reset. Unset means reply_timeout.
+  std::optional<std::chrono::milliseconds> reset_timeout = {};
   /// The longest time that a reset waits while every server is full, >= 0; then the reset fails
   /// with failure::capacity. A server is full if it refuses a session or has `sessions_max` of
   /// them. Sessions wait in the order in which they came. While any waits, sessions of this process

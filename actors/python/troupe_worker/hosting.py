@@ -4,6 +4,7 @@ import functools
 import math
 import mmap
 import random
+import time
 
 import numpy as np
 
@@ -82,6 +83,7 @@ class Environments:
         self.agent_ended = array("agent_ended", np.uint8, size, agents)
         self.reward = array("reward", np.float64, size)
         self.flags = array("flags", np.uint8, size)
+        self.mark = array("mark", np.int64, 1)  # tells Troupe that a step begins or ends a reset
         observation_space, action_space = self.spaces
         self.read = [reader_of(action_space, actions[0][i], actions[1][i]) for i in range(size)]
         writer_into = self.joint.writer_into if self.joint else functools.partial(writer_of, observation_space)
@@ -211,7 +213,9 @@ class Environments:
                 events.append(event)
                 if not self.begins_next:
                     continue
+                self.mark[0] = ~time.monotonic_ns()
                 failure = self.reset(row)
+                self.mark[0] = time.monotonic_ns()
                 if failure is None:
                     flags[row] |= BEGUN
                 else:

@@ -74,6 +74,8 @@ class joint_on_policy : public environment_algorithm {
   task<> record(const joint_report& learned);
 
   const joint_on_policy_setup setup_;
+  /// The number of replicas of environments that the next checkpoint waits for.
+  std::size_t environments_expected_ = 0;
   service<joint_trainer> trainer_;
   std::vector<loops::recent_mean> agent_returns_;  // of each agent's last episodes
 };

@@ -80,7 +80,7 @@ task<> joint_on_policy::serve_policies(const checkpoint* from) {
     roles.policies.push_back(std::move(served));
     first += layout_of(own, setup_.network).count;
     if (!from) continue;
-    co_await restore_each<&policy::restore>(roles.policies.back(), std::move(saved[i]));
+    co_await restore_each<&policy::restore>(in, roles.policies.back(), std::move(saved[i]));
   }
 }
 
@@ -96,8 +96,8 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   serve_options hosting{.name = "environments",
                         .replicas = replicas,
                         .placement = place_of(c.env),
-                        .max_call_time = max_call_time_of(c.env),
-                        .program = program_of(c.env)};
+                        .program = program_of(c.env),
+                        .max_call_time = max_call_time_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs), in.seed_of_segment("environments"),
       observers_of(in.metrics, c.env.id), std::optional<double>(), std::size_t{1});
@@ -106,13 +106,11 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   roles.shape = shape;
   roles.joint_actions = setup_.traits.joint_actions;
   roles.sharing = {.weight = c.agents.shared_reward, .team = c.agents.team};
+  environments_expected_ = replicas;
   if (!from) co_return;
-  auto saved = state_in<replica_states>(*from, "environments.bin");
-  if (saved.size() != replicas) {
-    throw state_error(fmt::format("checkpoint: expected {} replicas of environments, got {}",
-                                  replicas, saved.size()));
-  }
-  co_await restore_each<&hosted_environment::restore>(roles.environments, std::move(saved));
+  auto saved = environment_states(*from, replicas);
+  environments_expected_ = saved.size();
+  co_await restore_each<&hosted_environment::restore>(in, roles.environments, std::move(saved));
 }
 
 task<> joint_on_policy::serve_replay(const checkpoint* from) {
@@ -136,12 +134,12 @@ task<> joint_on_policy::save(checkpoint& to) {
   to.files["trainer.bin"] = co_await trainer_.route<&joint_trainer::save>();
   std::vector<replica_states> policies;
   for (const auto& each : roles.policies) {
-    auto states = co_await save_each<&policy::save>(each, 1);
+    auto states = co_await save_each<&policy::save>(in, each, 1);
     policies.push_back(std::move(states));
   }
   to.files["policies.bin"] = state_bytes(policies);
   const auto environments =
-      co_await save_each<&hosted_environment::save>(roles.environments, environment_replicas());
+      co_await save_each<&hosted_environment::save>(in, roles.environments, environments_expected_);
   to.files["environments.bin"] = state_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<joint_rollout>::save>();
   to.files["replay.bin"] = state_bytes(held);

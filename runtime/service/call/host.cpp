@@ -117,8 +117,8 @@ host* host::current_or_null() noexcept {
   return current_unit ? static_cast<host*>(strand::current_or_null()) : nullptr;
 }
 
-void host::note_progress() noexcept {
-  if (busy_since_) busy_since_->store(ticks_of(now()), std::memory_order_relaxed);
+void host::note_progress(duration allowance) noexcept {
+  if (busy_since_) busy_since_->store(ticks_of(later(now(), allowance)), std::memory_order_relaxed);
 }
 
 time_point host::now() const { return system_.clock().now(); }

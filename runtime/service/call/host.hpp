@@ -54,8 +54,8 @@ class host : public strand_actor, protected child_task::listener {
   static host* current_or_null() noexcept;
 
   time_point now() const override;
-  /// In a turn: max_call_time begins anew for the call that it works on.
-  void note_progress() noexcept;
+  /// In a turn: max_call_time begins anew for the call that it works on, `allowance` from now.
+  void note_progress(duration allowance = duration(0)) noexcept;
   bool deterministic() const noexcept;
   // What a role leaves to the one that takes its place; see successor.hpp. Only replicas have
   // roles.
@@ -108,7 +108,7 @@ class host : public strand_actor, protected child_task::listener {
   /// Called when an actor that this host watches has ended.
   virtual void on_down(const inbox& who, const std::string& reason);
 
-  std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
+  std::atomic<duration::rep>* busy_since_ = nullptr;  ///< See replica_slot::busy_since.
   turn_count* turns_seen_ = nullptr;                  ///< Counts the turns; null if nobody looks.
 
  private:

@@ -20,9 +20,10 @@ constexpr std::size_t argument_bytes_logged = 500;
 }  // namespace
 
 bool pending_call::await_suspend(std::coroutine_handle<> parent) {
-  home_ = &caller::current();
-  view_ = &home_->view(*service_);
+  auto& home = caller::current();
+  view_ = &home.view(*service_);  // May throw for lack of memory, and then nothing has begun.
   ++view_->awaited;
+  home_ = &home;
   wake_.handle = parent;
   wake_.slice = home_->home().slice;
   auto& call = *first_.call;

@@ -37,9 +37,11 @@ class publication : public supervisor_request {
               std::function<void(std::exception_ptr)> tell)
       : supervisor_request(std::move(service), "publish", std::move(tell)), call(std::move(call)) {}
   const ref<call_base> call;
-  std::uint64_t number = 0;  ///< Publications are numbered in the order in which they came.
-  std::exception_ptr error;  ///< What the endpoint threw in a replica.
-  std::shared_ptr<const publication> before;  ///< What it has replaced; null once it is answered.
+  /// The number in the supervisor's list; who has it has this publication, or what replaced it.
+  std::uint64_t number = 0;
+  std::exception_ptr error;  ///< What the endpoint threw in a replica; null unless it has failed.
+  /// What it has replaced and replicas get again if it fails; null once it is answered.
+  std::shared_ptr<publication> before;
 };
 
 }  // namespace troupe::detail

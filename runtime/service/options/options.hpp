@@ -61,6 +61,9 @@ struct serve_options {
   /// The number of replicas at the start. Each has its own Role object, made from the same
   /// arguments.
   std::size_t replicas = 1;
+  /// The number of replicas that serve before `serve` returns, <= `replicas`; 0 means all of them.
+  /// The others serve as soon as they can, for example when a node joins that has room.
+  std::size_t min_ready = 0;
   /// Changes the number of replicas with the load; off by default.
   autoscale_options autoscale = {};
   /// The place where the replicas run: shared threads, own threads, child processes or nodes; see
@@ -137,9 +140,9 @@ struct serve_options {
   /// max_call_time, and at most 1 s after it, the replica is abandoned and replaced as if it had
   /// died, so its calls end as `replica_lost`.
   ///
-  /// A replica in another process that sends no sign of life is lost after max_call_time, but after
-  /// 2 s at least and 10 s at most (10 s without a limit). If the whole process or node is silent,
-  /// all its replicas are lost and count as one restart.
+  /// A process or node that sends no sign of life is lost after max_call_time, but after 2 s at
+  /// least and 10 s at most (10 s without a limit). All its replicas are lost then, which counts as
+  /// one restart.
   duration max_call_time = no_limit;
   /// The longest time that a replica removed by `system::scale` or by autoscaling may take to
   /// finish its calls and sessions.

@@ -5,6 +5,11 @@
 
 namespace troupe::detail {
 
+std::string kept_for_successors::key_of(const std::string& service, std::size_t index,
+                                        const std::string& what) {
+  return service + '\n' + std::to_string(index) + '\n' + what;
+}
+
 void kept_for_successors::keep(const std::string& key, std::shared_ptr<void> what) {
   std::shared_ptr<void> before;  // It is dropped outside the lock.
   std::uint64_t number = 0;

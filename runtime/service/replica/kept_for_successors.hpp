@@ -18,6 +18,10 @@ class kept_for_successors : public std::enable_shared_from_this<kept_for_success
 
   explicit kept_for_successors(clock& time) : clock_(time) {}
 
+  /// Returns the key of something that belongs to the replica of that index in the service of that
+  /// name. `what` tells it from other things of the replica.
+  static std::string key_of(const std::string& service, std::size_t index, const std::string& what);
+
   /// Replaces what was kept under that key. After `close` it drops `what` at once.
   void keep(const std::string& key, std::shared_ptr<void> what);
   /// Returns null if nothing is kept under that key.

@@ -23,7 +23,7 @@ local_replica::local_replica(caf::actor_config& config, replica_context& system,
   const bool watched =
       service_->options.max_call_time != no_limit || service_->asked_from_elsewhere;
   if (watched) busy_since_ = &slot_->busy_since;
-  turns_seen_ = &slot_->turns;
+  turns_seen_ = &slot_->turns->count;
   made();
 }
 
@@ -252,8 +252,9 @@ void local_replica::close(open_batch& batch) {
 }
 
 /// Unlinks the calls while the coroutines' frames hold them; another thread may drop a call right
-/// after its frame.
+/// after its frame. What follows until `ended` counts as a turn, because destructors may hang.
 void local_replica::before_end() {
+  if (turns_seen_) turns_seen_->begin();
   while (!begun_.empty()) begun_.pop_front();
 }
 

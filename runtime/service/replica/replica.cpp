@@ -17,10 +17,6 @@ std::string name_of(const std::string& kind, const service_state& service,
   return kind + ' ' + std::to_string(info.index) + " of " + service.options.name;
 }
 
-std::string key_of(const service_state& service, std::size_t index, const std::string& key) {
-  return "role\n" + service.options.name + '\n' + std::to_string(index) + '\n' + key;
-}
-
 }  // namespace
 
 replica::replica(caf::actor_config& config, replica_context& system, const char* kind,
@@ -133,8 +129,9 @@ void replica::crash(const std::string& reason) {
 
 void replica::ended() {
   busy_since_ = nullptr;
-  turns_seen_ = nullptr;
+  if (auto* turns = std::exchange(turns_seen_, nullptr)) turns->end();
   if (slot_) slot_->end();
+  if (slot_) slot_->turns->over = true;
   if (slot_ && slot_->abandoned() && service_->options.placement == placement::shared) {
     system_.thread_came_back(pool().get());
   }
@@ -143,11 +140,15 @@ void replica::ended() {
 }
 
 void replica::keep(const std::string& key, std::shared_ptr<void> what) {
-  system_.kept_for_successors()->keep(key_of(*service_, info_.index, key), std::move(what));
+  system_.kept_for_successors()->keep(key_of_kept(key), std::move(what));
 }
 
 std::shared_ptr<void> replica::take_kept(const std::string& key) {
-  return system_.kept_for_successors()->take(key_of(*service_, info_.index, key));
+  return system_.kept_for_successors()->take(key_of_kept(key));
+}
+
+std::string replica::key_of_kept(const std::string& key) const {
+  return kept_for_successors::key_of(service_->options.name, info_.index, "role\n" + key);
 }
 
 void leave_place(const replica_slot& slot) {

@@ -90,6 +90,7 @@ class replica : public host {
   std::shared_ptr<replica_slot> slot_;
 
  private:
+  std::string key_of_kept(const std::string& key) const;
   void trace_answer(const call_base& call, time_point time);
 
   ready_function ready_;

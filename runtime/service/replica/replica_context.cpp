@@ -11,6 +11,8 @@ ref<inbox> replica_context::start_replica(std::shared_ptr<service_state> service
                                           std::shared_ptr<replica_slot> slot, ready_function ready,
                                           bool faulty, bool own_thread) {
   auto& me = *this;
+  const auto its_service = service;
+  const auto its_slot = slot;
   caf::actor actor;
   auto* threads = threads_in_virtual_time();
   std::optional<simulated_threads::scope> alone;
@@ -28,6 +30,7 @@ ref<inbox> replica_context::start_replica(std::shared_ptr<service_state> service
     actor = actors().spawn<local_replica>(std::ref(me), std::move(service), std::move(factory),
                                           info, std::move(slot), std::move(ready));
   }
+  if (!deterministic()) local_turns_.add(*its_service, *its_slot, own_thread);
   return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/service/options/placement.hpp"
 #include "runtime/service/options/replica_info.hpp"
 #include "runtime/service/replica/kept_for_successors.hpp"
+#include "runtime/service/replica/local_turns.hpp"
 #include "runtime/service/role/role.hpp"
 #include "runtime/service/state/service_state.hpp"
 
@@ -51,10 +52,14 @@ class replica_context : public actor_context {
   }
   ~replica_context() = default;
 
+  /// The replicas that `start_replica` has started. Empty in a deterministic system.
+  class local_turns& local_turns() noexcept { return local_turns_; }
+
  private:
   std::optional<fault_source> faults_;
   const std::shared_ptr<class kept_for_successors> kept_ =
       std::make_shared<class kept_for_successors>(clock());
+  class local_turns local_turns_;
 };
 
 }  // namespace troupe::detail

@@ -15,6 +15,13 @@
 
 namespace troupe::detail {
 
+/// The turns of a replica's actor. The actor may be in one after the replica was abandoned.
+struct replica_turns {
+  turn_count count;
+  std::atomic<bool> abandoned{false};
+  std::atomic<bool> over{false};  ///< True once the actor has ended.
+};
+
 /// One replica from its start to its end. A restart makes a new slot.
 struct replica_slot {
   explicit replica_slot(std::size_t index);
@@ -30,13 +37,12 @@ struct replica_slot {
   std::atomic<std::int64_t> sessions{0};
   /// The version of its role; any_version if the role has none.
   std::atomic<std::int64_t> version{any_version};
-  bool published = false;  ///< True once it has served. Guarded by the lock of its service.
   bool has_exclusive_session = false;  ///< Guarded by the lock of the session line.
-  /// The clock's ticks since which it has been busy with one message; 0 if it isn't, or if nobody
-  /// watches it.
+  /// The clock's ticks since which it has been busy with one message, in the future while it has an
+  /// allowance (note_progress); 0 if it isn't busy, or if nobody watches it.
   std::atomic<duration::rep> busy_since{0};
-  turn_count turns;         ///< The turns of its actor, where its role lives here.
-  turn_sighting last_turn;  ///< Of `turns`; for the thread that watches the pool.
+  /// The turns of its actor, where its role lives here.
+  const std::shared_ptr<replica_turns> turns = std::make_shared<replica_turns>();
   static constexpr duration::rep has_no_place = -1;
   /// The clock's ticks when its start began; has_no_place before.
   std::atomic<duration::rep> starting_since{has_no_place};
@@ -56,7 +62,10 @@ struct replica_slot {
   /// Marks it as ended. Returns false if it had ended before.
   bool end() noexcept { return !(state_.fetch_or(has_ended) & has_ended); }
   /// Marks it as ended while its thread is stuck. Returns false if it had ended before.
-  bool abandon() noexcept { return !(state_.fetch_or(has_ended | is_abandoned) & has_ended); }
+  bool abandon() noexcept {
+    turns->abandoned = true;
+    return !(state_.fetch_or(has_ended | is_abandoned) & has_ended);
+  }
 
   /// Takes room for one call. Returns false if `limit` calls are pending. Never exceeds `limit`,
   /// not even for an instant.

@@ -45,15 +45,15 @@ void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
     if (closed_) return;
     auto next = std::make_shared<replica_table>();
     next->reserve(table_->size() + slots.size());
-    for (const auto& slot : slots) slot->published = true;
-    forget_started();
     auto old = table_->begin();
+    replica_table replaced;
     for (auto& slot : slots) {
       while (old != table_->end() && by_index(*old, slot)) next->push_back(*old++);
-      if (old != table_->end() && !by_index(slot, *old)) ended_->add_counts_of(**old++);
+      if (old != table_->end() && !by_index(slot, *old)) replaced.push_back(*old++);
       next->push_back(std::move(slot));
     }
     next->insert(next->end(), old, table_->end());
+    keep_counts_of(replaced);
     table_ = serving = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -75,14 +75,14 @@ void service_state::set_publisher(publisher by) {
   if (!closed_) publisher_ = std::move(by);
 }
 
-/// Requires mutex_.
-void service_state::forget_started() {
-  std::erase_if(starting_, [](const auto& slot) { return slot->ended() || slot->published; });
-}
-
-void service_state::starts(std::shared_ptr<replica_slot> slot) {
-  std::lock_guard lock(mutex_);
-  if (!closed_) starting_.push_back(std::move(slot));
+/// Adds the counts of replicas that have ended. Whoever reads `counts()` meanwhile has these
+/// replicas, and must not have their counts in the sum as well. Requires mutex_.
+void service_state::keep_counts_of(const replica_table& gone) {
+  if (gone.empty()) return;
+  const auto sum = std::make_shared<replica_slot>(0);
+  sum->add_counts_of(*ended_);
+  for (const auto& slot : gone) sum->add_counts_of(*slot);
+  ended_ = sum;
 }
 
 void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out({slot}, false); }
@@ -96,6 +96,7 @@ void service_state::take_out(const std::vector<std::shared_ptr<replica_slot>>& s
     if (closed_) return;
     auto next = std::make_shared<replica_table>();
     next->reserve(table_->size());
+    replica_table lost;
     for (const auto& slot : *table_) {
       if (!gone.contains(slot.get())) {
         next->push_back(slot);
@@ -103,10 +104,11 @@ void service_state::take_out(const std::vector<std::shared_ptr<replica_slot>>& s
         slot->leave();
         draining_.push_back(slot);
       } else {
-        ended_->add_counts_of(*slot);
+        lost.push_back(slot);
       }
     }
     if (next->size() == table_->size()) return;
+    keep_counts_of(lost);
     table_ = serving = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -123,7 +125,7 @@ void service_state::note_version(replica_slot& slot, std::int64_t version) {
 void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
   {
     std::lock_guard lock(mutex_);
-    if (std::erase(draining_, slot) > 0) ended_->add_counts_of(*slot);
+    if (std::erase(draining_, slot) > 0) keep_counts_of({slot});
   }
   call_everybody();  // Session calls may wait for room there.
 }
@@ -163,10 +165,9 @@ void service_state::close(const std::string& reason) {
     if (closed_) return;
     closed_ = reason;
     ended = std::exchange(publisher_, nullptr);
-    for (const auto& slot : *table_) ended_->add_counts_of(*slot);
-    for (const auto& slot : draining_) ended_->add_counts_of(*slot);
+    keep_counts_of(*table_);
+    keep_counts_of(draining_);
     draining_.clear();
-    starting_.clear();
     table_ = std::make_shared<replica_table>();
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -328,15 +329,6 @@ std::vector<std::shared_ptr<const replica_slot>> service_state::counts() const {
   std::vector<std::shared_ptr<const replica_slot>> all(table_->begin(), table_->end());
   all.insert(all.end(), draining_.begin(), draining_.end());
   all.push_back(ended_);
-  return all;
-}
-
-std::vector<std::shared_ptr<replica_slot>> service_state::live() {
-  std::lock_guard lock(mutex_);
-  forget_started();
-  std::vector<std::shared_ptr<replica_slot>> all(table_->begin(), table_->end());
-  all.insert(all.end(), draining_.begin(), draining_.end());
-  all.insert(all.end(), starting_.begin(), starting_.end());
   return all;
 }
 

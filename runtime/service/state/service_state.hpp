@@ -69,8 +69,6 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// another process's.
   publisher get_publisher() const;
   void set_publisher(publisher by);
-  /// Tells of a replica that is about to start.
-  void starts(std::shared_ptr<replica_slot> slot);
   /// Adds replicas to the table, each at the place of its index, in one change of the table.
   void publish(std::vector<std::shared_ptr<replica_slot>> slots);
   void publish(std::shared_ptr<replica_slot> slot) { publish(std::vector{std::move(slot)}); }
@@ -143,8 +141,6 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// The live replicas, those that drain, and one slot that holds the counts of all that have
   /// ended.
   std::vector<std::shared_ptr<const replica_slot>> counts() const;
-  /// The replicas that have not ended: those that start, serve and drain.
-  std::vector<std::shared_ptr<replica_slot>> live();
   std::size_t ready() const { return table()->size(); }
   std::size_t draining() const;
   std::int64_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
@@ -153,7 +149,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::atomic<std::uint64_t> restarts{0};
   std::atomic<std::uint64_t> upscales{0}, downscales{0};  ///< The decisions of the autoscaler.
   std::atomic<std::uint64_t> abandoned{0};
-  /// The replicas that were in one turn for long when the pool was looked at.
+  /// Its replicas in this process that were in one turn for long at the last look.
   std::atomic<std::size_t> in_long_turns{0};
   std::atomic<std::uint64_t> overran{0};
   std::atomic<std::uint64_t> hedges{0};
@@ -170,7 +166,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   void call_everybody();
   void call_next(const replica_slot& slot);
   void offer_room();
-  void forget_started();
+  void keep_counts_of(const replica_table& gone);
 
   mutable std::mutex mutex_;
   std::shared_ptr<const replica_table> table_ = std::make_shared<replica_table>();
@@ -188,13 +184,12 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
   std::vector<std::shared_ptr<replica_slot>> draining_;
-  /// The replicas that start, and some that have started or ended since.
-  std::vector<std::shared_ptr<replica_slot>> starting_;
   std::vector<ref<inbox>> callers_;
   std::unordered_map<const inbox*, std::size_t> caller_places_;  ///< The position in callers_.
   bool given_up_ = false;
   const std::shared_ptr<service_places> places_;  ///< May be null.
-  std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0);
+  /// The sum of the counts of the replicas that have ended. Another one replaces it when it grows.
+  std::shared_ptr<const replica_slot> ended_ = std::make_shared<replica_slot>(0);
 };
 
 }  // namespace troupe::detail

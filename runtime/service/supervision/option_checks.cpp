@@ -19,6 +19,10 @@ void check_options(const serve_options& options) {
   };
   require(!options.name.empty(), "name", "a name, got none");
   require(options.replicas > 0, "replicas", "a number > 0, got 0");
+  require(options.min_ready <= options.replicas, "min_ready",
+          ("at most replicas, " + std::to_string(options.replicas) + ", got " +
+           std::to_string(options.min_ready))
+              .c_str());
   const auto& autoscale = options.autoscale;
   if (autoscale.max > 0) {
     require(autoscale.min > 0, "autoscale.min", "a number > 0, got 0");

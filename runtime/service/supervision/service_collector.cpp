@@ -138,8 +138,7 @@ std::vector<MetricFamily> families_of(const service_state& service) {
            static_cast<double>(service.desired.load()));
   to.gauge("troupe_replicas_ready", "Replicas that serve.", {name},
            static_cast<double>(service.ready()));
-  to.gauge("troupe_replicas_in_long_turn",
-           "Replicas that have been in one turn for 10 s on a thread of the pool.", {name},
+  to.gauge("troupe_replicas_in_long_turn", "Replicas that have been in one turn for 10 s.", {name},
            static_cast<double>(service.in_long_turns.load()));
   to.gauge("troupe_replicas_draining", "Replicas that are being removed and finish their calls.",
            {name}, static_cast<double>(service.draining()));

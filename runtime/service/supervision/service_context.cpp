@@ -37,21 +37,26 @@ service_context::service_context(const actor_options& actors, const fault_plan& 
 
 service_context::~service_context() { unwatch_pool(); }
 
-/// Called on the clock's thread, from time to time. If long turns hold every thread of the pool, it
-/// logs the services whose replicas do so.
+/// Called on the clock's thread, from time to time. Counts the replicas that are in long turns. If
+/// such turns hold every thread of the pool, it logs the services whose replicas do so.
 void service_context::look_at_turns() {
-  const auto now = clock().now();
-  std::string names;
-  for (const auto& service : all_services()) {
-    if (service->options.placement != placement::shared) continue;
-    std::size_t held = 0;
-    for (const auto& slot : service->live()) {
-      held += slot->last_turn.look(slot->turns, now) >= pool_watch::long_turn;
+  std::map<std::size_t, std::size_t> serving;  // Keyed by the service's number.
+  std::map<std::string, std::size_t> in_pool;
+  for (const auto& turn : local_turns().look(clock().now())) {
+    if (turn.seen_for < pool_watch::long_turn) continue;
+    if (!turn.abandoned) ++serving[turn.service];
+    if (!turn.own_thread) {
+      ++in_pool[turn.name];
+    } else if (!turn.abandoned && local_turns().note_logged(turn.serial)) {
+      log::info("a replica has been in one turn for long on a thread of its own",
+                {{"service", turn.name},
+                 {"replica", turn.replica},
+                 {"longer_than", to_text(pool_watch::long_turn)}});
     }
-    service->in_long_turns = held;
-    if (held == 0) continue;
-    names += (names.empty() ? "" : ", ") + service->options.name + " (" + std::to_string(held) +
-             (held == 1 ? " replica)" : " replicas)");
+  }
+  for (const auto& service : all_services()) {
+    const auto found = serving.find(service->number);
+    service->in_long_turns = found == serving.end() ? 0 : found->second;
   }
   const auto in_long_turns = findings_of_pool()->in_long_turns.load();
   const bool held = in_long_turns >= pool_threads();
@@ -59,6 +64,11 @@ void service_context::look_at_turns() {
   is_held_ = held;
   if (!held) return log::info("threads of the pool have come back from long turns");
   pool_held_.increment();
+  std::string names;
+  for (const auto& [name, replicas] : in_pool) {
+    names += (names.empty() ? "" : ", ") + name + " (" + std::to_string(replicas) +
+             (replicas == 1 ? " replica)" : " replicas)");
+  }
   log::warn("every thread of the pool has been in one turn for long, so others take their place",
             {{"longer_than", to_text(pool_watch::long_turn)},
              {"threads", in_long_turns},
@@ -171,7 +181,7 @@ void service_context::stop_services(duration limit, std::function<void()> tell) 
   // The last reference tells.
   const std::shared_ptr<void> awaited(nullptr, [tell = std::move(tell)](void*) { tell(); });
   for (const auto& service : last_first()) {
-    if (!has_supervisor(*service)) continue;
+    if (!is_named(*service)) continue;
     service->has_successor = true;
     service->close("it was stopped");
     const auto gone = forget(*service);
@@ -182,14 +192,13 @@ void service_context::stop_services(duration limit, std::function<void()> tell) 
   }
 }
 
-bool service_context::has_supervisor(const service_state& service) const {
+bool service_context::is_named(const service_state& service) const {
   std::lock_guard lock(mutex_);
   const auto known = services_.find(service.number);
   return known != services_.end() && known->second.collector;
 }
 
 service_context::entry service_context::forget(const service_state& service) {
-  constexpr std::size_t hung_max = 100;
   entry gone;
   {
     std::lock_guard lock(mutex_);
@@ -197,7 +206,6 @@ service_context::entry service_context::forget(const service_state& service) {
     if (known == services_.end()) return gone;
     gone = std::move(known->second);
     services_.erase(known);
-    if (service.abandoned.load() > 0 && hung_.size() < hung_max) hung_.insert(service.options.name);
   }
   if (gone.collector) gone.collector->stop();
   return gone;
@@ -232,17 +240,12 @@ std::string service_context::unanswered() const {
   return text;
 }
 
-/// Returns the names of the services that have abandoned replicas, `among` and stopped ones, such
-/// as "env, policy", or "none".
-std::string service_context::hung(const std::vector<std::shared_ptr<service_state>>& among) const {
-  std::lock_guard lock(mutex_);
-  auto all = hung_;
-  for (const auto& service : among) {
-    if (service->abandoned.load() > 0) all.insert(service->options.name);
+std::set<std::string> service_context::hung(duration seen_for) {
+  std::set<std::string> names;
+  for (auto& turn : local_turns().look(clock().now())) {
+    if (turn.seen_for >= seen_for) names.insert(std::move(turn.name));
   }
-  std::string names;
-  for (const auto& name : all) names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "none" : names;
+  return names;
 }
 
 }  // namespace troupe::detail

@@ -63,9 +63,10 @@ class service_context : public replica_context {
   std::vector<std::shared_ptr<service_state>> last_first() const;
   /// Lists services with calls that are not answered: ": counter (3 in flight, 1 waiting)".
   std::string unanswered() const;
-  /// Names services that have abandoned replicas, those in `among` and those stopped before: "env,
-  /// policy"; "none".
-  std::string hung(const std::vector<std::shared_ptr<service_state>>& among) const;
+  /// The names of the services with replicas that hold a thread of this process, also those that
+  /// were abandoned or whose service was stopped. Only turns count that were seen for at least
+  /// `seen_for`.
+  std::set<std::string> hung(duration seen_for);
 
  private:
   struct entry {
@@ -76,7 +77,7 @@ class service_context : public replica_context {
   };
 
   /// True for the services of `add_service` that were not stopped.
-  bool has_supervisor(const service_state& service) const;
+  bool is_named(const service_state& service) const;
   /// Takes the service out of the list; an empty entry if it is not there.
   entry forget(const service_state& service);
   void look_at_turns();
@@ -89,7 +90,6 @@ class service_context : public replica_context {
   std::map<std::size_t, entry> services_;  ///< Keyed by the service's number.
   std::size_t next_service_ = 0;
   const std::shared_ptr<service_places> places_ = std::make_shared<service_places>();
-  std::set<std::string> hung_;  ///< Some of the stopped services that have abandoned replicas.
   std::atomic<bool> stopping_{false};
   const std::shared_ptr<pool_collector> pool_collector_;  ///< Null in a deterministic system.
   const metric_counter pool_held_;

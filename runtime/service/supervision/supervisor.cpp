@@ -52,8 +52,8 @@ void supervisor::start_replica(const place_ptr& at) {
   at->slot = std::make_shared<replica_slot>(at->index);
   at->given = 0;
   at->giving = false;
+  at->called = nullptr;
   at->began = now();
-  service_->starts(at->slot);
   const auto& where = service_->options.placement;
   try {
     if (own_thread) {
@@ -133,7 +133,8 @@ void supervisor::publish_ready() {
   has_served_ = true;
   service_->publish(std::move(slots));
   changed_.notify_all();
-  if (all_serve()) report_started(nullptr);
+  const auto awaited = service_->options.min_ready;
+  if (awaited == 0 ? all_serve() : serving_ >= awaited) report_started(nullptr);
 }
 
 void supervisor::starts_no_more(const place_ptr& at) {
@@ -158,6 +159,12 @@ void supervisor::on_down(const inbox& who, const std::string&) {
 void supervisor::lost(const place_ptr& at) {
   service_->retract(at->slot);
   starts_no_more(at);
+  at->giving = false;
+  if (const auto* called = std::exchange(at->called, nullptr)) {
+    log::warn(
+        "a replica was lost while it was given what was published",
+        {{"service", service_->options.name}, {"replica", at->index}, {"endpoint", called->name}});
+  }
   const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
   at->replica = nullptr;
   at->slot = nullptr;
@@ -287,7 +294,8 @@ child_task supervisor::watch_for_hung() {
   for (;;) {
     co_await sleep_for(period);
     const auto is_hung = [&](const place_ptr& p) {
-      const auto since = p->serves ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
+      const bool is_called = p->serves || p->giving;  // The time of its constructor does not count.
+      const auto since = is_called ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
       return since != 0 && now() - time_point(duration(since)) > limit;
     };
     std::vector<place_ptr> hung;
@@ -360,6 +368,8 @@ void supervisor::let_go(const place_ptr& at) {
 void supervisor::abandon(const place_ptr& at) {
   if (!go_on_without(at)) return;
   service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  service_->note_crash("replica " + std::to_string(at->index) + " was busy for longer than " +
+                       to_text(service_->options.max_call_time) + " (max_call_time)");
   log::error("a replica is abandoned because its endpoint exceeded max_call_time",
              {{"service", service_->options.name},
               {"replica", at->index},
@@ -375,20 +385,24 @@ void supervisor::abandon(const place_ptr& at) {
 // ---- what every replica must have
 
 void supervisor::distribute(std::shared_ptr<publication> request) {
-  request->number = ++published_;
-  const auto replaced = std::find_if(kept_.begin(), kept_.end(), [&](const auto& other) {
-    return &other->call->endpoint == &request->call->endpoint;
-  });
+  const auto replaced = find_kept(request->call->endpoint);
   if (replaced != kept_.end()) {
-    request->before = std::move(*replaced);
+    request->before = std::move(replaced->what);
     kept_.erase(replaced);
   }
-  kept_.push_back(request);
-  publications_.push_back(std::move(request));
+  publications_.push_back(request);
+  keep_published(std::move(request));
+  look_at_publications();
+}
+
+/// Gives it to every replica, after what is kept already.
+void supervisor::keep_published(std::shared_ptr<publication> one) {
+  const auto number = ++published_;
+  if (one->number == 0) one->number = number;
+  kept_.push_back({number, std::move(one)});
   for (const auto& p : places_) {
     if (p->serves) begin_to_give(p);
   }
-  look_at_publications();
 }
 
 void supervisor::begin_to_give(const place_ptr& at) {
@@ -399,19 +413,17 @@ void supervisor::begin_to_give(const place_ptr& at) {
 /// begins to serve then.
 child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
   constexpr auto pause = std::chrono::milliseconds(10);
-  const auto next = [&]() -> std::shared_ptr<const publication> {
-    const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                    [&](const auto& one) { return one->number > at->given; });
-    return found == kept_.end() ? nullptr : *found;
-  };
   while (at->slot == slot && !slot->ended() && !at->retired) {
-    const auto one = next();
-    if (!one) break;
+    const auto next = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const auto& other) { return other.number > at->given; });
+    if (next == kept_.end()) break;
+    const auto one = *next;
     bool has_it = false;
     std::exception_ptr error;
+    at->called = &one.what->call->endpoint;
     try {
       untyped_call pending(*service_, {.deadline = no_limit, .priority = priority::control},
-                           one->call->again(), slot, false);
+                           one.what->call->again(), slot, false);
       co_await pending;
       has_it = true;
     } catch (const role_error&) {
@@ -419,12 +431,13 @@ child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
     } catch (const std::exception&) {  // If the replica is lost, the loop ends.
     }
     if (at->slot != slot) co_return;
+    at->called = nullptr;
     if (!has_it && !error) {
       co_await sleep_for(pause);
       continue;
     }
-    if (error && !survives(at, one->number, error)) co_return;
-    at->given = one->number;
+    if (error && !survives(at, one, error)) co_return;
+    at->given = one.number;
     look_at_publications();
   }
   if (at->slot != slot) co_return;
@@ -435,21 +448,54 @@ child_task supervisor::give(place_ptr at, std::shared_ptr<replica_slot> slot) {
 }
 
 /// Called when the endpoint threw, which is an error of whoever publishes the value. A replica that
-/// only starts is ended, because it can't serve without the value; the function then returns false.
-bool supervisor::survives(const place_ptr& at, std::uint64_t number, std::exception_ptr error) {
-  const auto asked = std::find_if(publications_.begin(), publications_.end(),
-                                  [&](const auto& p) { return p->number == number; });
-  if (asked != publications_.end()) {
-    if (!(*asked)->error) (*asked)->error = error;
+/// only starts is ended if the value was accepted before, because it can't serve without it; the
+/// function then returns false.
+bool supervisor::survives(const place_ptr& at, const kept_publication& one,
+                          std::exception_ptr error) {
+  if (std::find(publications_.begin(), publications_.end(), one.what) != publications_.end()) {
+    fail(one.what, error);
     return true;
   }
-  if (at->serves) return true;
+  if (at->serves) {
+    log::error("a replica threw when it was given again what was published",
+               {{"service", service_->options.name},
+                {"replica", at->index},
+                {"endpoint", one.what->call->endpoint.name},
+                {"error", describe(error)}});
+    return true;
+  }
   service_->note_crash("what was published last could not be given to it: " + describe(error));
   at->replica->kill("it can't have what was published");
   return false;
 }
 
-/// Answers the publications that each replica has that serves. One that failed is kept no longer.
+/// Called when an endpoint threw for a publication that is not answered. It is kept no longer, and
+/// each replica is given what it has replaced, also where it was skipped or overwritten.
+void supervisor::fail(const std::shared_ptr<publication>& one, std::exception_ptr error) {
+  if (one->error) return;
+  one->error = error;
+  auto before = std::move(one->before);
+  for (const auto& later : publications_) {
+    if (later->before == one) later->before = before;
+  }
+  if (std::erase_if(kept_, [&](const auto& other) { return other.what == one; }) > 0 && before) {
+    keep_published(std::move(before));
+  }
+  const auto now_kept = find_kept(one->call->endpoint);
+  if (now_kept == kept_.end()) return;
+  for (const auto& earlier : publications_) {
+    const bool is_same = &earlier->call->endpoint == &one->call->endpoint;
+    if (is_same && earlier->number <= one->number) earlier->number = now_kept->number;
+  }
+}
+
+std::vector<supervisor::kept_publication>::iterator supervisor::find_kept(
+    const endpoint_info& endpoint) {
+  return std::find_if(kept_.begin(), kept_.end(),
+                      [&](const auto& other) { return &other.what->call->endpoint == &endpoint; });
+}
+
+/// Answers the publications that each replica has that serves, or what replaced them.
 void supervisor::look_at_publications() {
   const auto has = [](std::uint64_t number) {
     return [number](const place_ptr& p) { return !p->serves || p->given >= number; };
@@ -458,13 +504,7 @@ void supervisor::look_at_publications() {
     const auto first = publications_.front();
     if (!std::all_of(places_.begin(), places_.end(), has(first->number))) return;
     publications_.pop_front();
-    const auto before = std::move(first->before);
-    if (first->error && std::erase(kept_, first) > 0 && before) {
-      const auto later = std::find_if(kept_.begin(), kept_.end(), [&](const auto& other) {
-        return other->number > before->number;
-      });
-      kept_.insert(later, before);
-    }
+    first->before = nullptr;
     first->answer(first->error);
   }
 }

@@ -25,8 +25,8 @@ class scaling : public supervisor_request {
 
 class supervisor final : public host {
  public:
-  /// `started` is called in the supervisor once every replica serves, with null, or with why it
-  /// can't be.
+  /// `started` is called in the supervisor once as many replicas serve as min_ready says, with
+  /// null, or with why they can't.
   supervisor(caf::actor_config& config, replica_context& system,
              std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
              std::function<void(std::exception_ptr)> started);
@@ -53,8 +53,10 @@ class supervisor final : public host {
     bool serves = false;                 ///< True while the replica serves or drains.
     std::uint64_t given = 0;             ///< The last publication that the replica has.
     bool giving = false;                 ///< True while `give` runs for the replica.
-    std::size_t late_starts = 0;         ///< The late starts since a replica has served here.
-    bool newcomer = false;               ///< True if it belongs to a growth that is under way.
+    /// The endpoint that `give` calls now; null between calls.
+    const endpoint_info* called = nullptr;
+    std::size_t late_starts = 0;  ///< The late starts since a replica has served here.
+    bool newcomer = false;        ///< True if it belongs to a growth that is under way.
     bool retired = false;
   };
   using place_ptr = std::shared_ptr<place>;
@@ -73,6 +75,11 @@ class supervisor final : public host {
     /// Returns the pause of a link that is known as lost; none for another link or a single death.
     std::optional<duration> pause_of(std::uint64_t link) const;
     void add(time_point time, std::uint64_t link, duration pause);
+  };
+  /// A publication that each replica must have.
+  struct kept_publication {
+    std::uint64_t number;  ///< Replicas get them in the order of these numbers.
+    std::shared_ptr<publication> what;
   };
   struct failure {
     error_kind kind;
@@ -101,7 +108,10 @@ class supervisor final : public host {
 
   child_task give(place_ptr at, std::shared_ptr<replica_slot> slot);
   void begin_to_give(const place_ptr& at);
-  bool survives(const place_ptr& at, std::uint64_t number, std::exception_ptr error);
+  bool survives(const place_ptr& at, const kept_publication& one, std::exception_ptr error);
+  void fail(const std::shared_ptr<publication>& one, std::exception_ptr error);
+  void keep_published(std::shared_ptr<publication> one);
+  std::vector<kept_publication>::iterator find_kept(const endpoint_info& endpoint);
   void look_at_publications();
 
   child_task autoscale();
@@ -145,8 +155,8 @@ class supervisor final : public host {
   history newcomers_;  ///< The restarts in a growth that is under way.
   std::deque<std::shared_ptr<scaling>> scalings_;
   /// The last publication of each endpoint, in the order in which they came.
-  std::vector<std::shared_ptr<const publication>> kept_;
-  std::uint64_t published_ = 0;                            ///< The number of the last publication.
+  std::vector<kept_publication> kept_;
+  std::uint64_t published_ = 0;                            ///< The last number in `kept_`.
   std::deque<std::shared_ptr<publication>> publications_;  ///< Those that are not answered.
   std::optional<time_point> growing_since_;                ///< None while nothing grows.
   std::optional<failure> failed_growth_;

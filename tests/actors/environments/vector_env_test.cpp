@@ -204,3 +204,22 @@ TEST_CASE("vector_env: environments held by pointer step as those held by value"
     REQUIRE(a.finished.size() == b.finished.size());
   }
 }
+
+TEST_CASE("vector_env: a step and a reset have their allowances, also a reset that a step makes",
+          "[env]") {
+  static std::vector<duration> noted;
+  auto batch = scripted(3, {.on_step = [](std::int64_t, action_view action, std::span<float>) {
+                          return step_result{.terminated = action.discrete() == 1};
+                        }});
+  const auto take = [] { return std::exchange(noted, {}); };
+  const duration step = std::chrono::seconds(1), reset = std::chrono::seconds(5);
+  batch.set_allowances({.step = step, .reset = reset, .note_progress = [](duration given) {
+                          noted.push_back(given);
+                        }});
+  batch.reset(0);
+  CHECK(take() == std::vector{reset});
+  batch.step(zeros(3));
+  CHECK(take() == std::vector{step});
+  batch.step({.discrete = {0, 1, 0}});
+  CHECK(take() == std::vector{step, reset, step});
+}

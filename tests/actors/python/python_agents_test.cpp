@@ -383,6 +383,16 @@ std::size_t replay(const std::string& record) {
   return episodes;
 }
 
+TEST_CASE("python agents: a reset that takes too long in a step is told") {
+  auto request = world("zoo:Stuck");
+  request.python.reset_timeout = 2;
+  const auto envs = make_vector_environment(request, 1);
+  envs->reset(1);
+  envs->step(actions_of({{}}));
+  envs->step(actions_of({{}}));
+  CHECK_THROWS_WITH(envs->step(actions_of({{}})), Contains("a reset took longer than 2 s"));
+}
+
 TEST_CASE("pettingzoo: environments in Python do what they do by the package", "[.pettingzoo]") {
   CHECK(replay(std::getenv("TROUPE_PETTINGZOO_RECORD")) >= 100);
 }

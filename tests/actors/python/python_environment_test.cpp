@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -219,6 +220,40 @@ TEST_CASE("python: steps, resets and imports that take too long are ended") {
   request.python.start_timeout = 0.5;
   CHECK_THROWS_WITH(make_vector_environment(request, 1),
                     Contains("making its environments took longer than 0.5 s"));
+}
+
+TEST_CASE(
+    "python: resets in a step have their own time, and together may take longer than a step") {
+  auto request = world("faulty:SlowToReset", R"({"seconds": 1.2})");
+  request.python.step_timeout = 2;
+  const auto envs = make_vector_environment(request, 2);
+  envs->reset(1);
+  envs->step(all_take(0, 2));
+  const auto after = envs->step(all_take(0, 2));
+  CHECK(after.finished.size() == 2);
+  CHECK(after.failures.empty());
+  CHECK(after.obs == recycled_vector<float>{1, 0, 2, 0});
+  CHECK(envs->step(all_take(0, 2)).obs == recycled_vector<float>{1, 1, 2, 1});
+}
+
+TEST_CASE("python: what took too long in a step is told, be it a reset or the step itself") {
+  auto request = world("faulty:SlowToReset", R"({"length": 1})");
+  request.python.reset_timeout = 2;
+  const auto stuck = make_vector_environment(request, 1);
+  stuck->reset(1);
+  CHECK_THROWS_WITH(stuck->step(all_take(0, 1)), Contains("a reset took longer than 2 s"));
+  // Environment 0 has seed 1 and is reset before environment 1 takes its step.
+  request = world("faulty:SlowToReset", R"({"length": 1, "seconds": 2.5, "hangs": 2})");
+  request.python.step_timeout = 2;
+  const auto hanging = make_vector_environment(request, 2);
+  hanging->reset(1);
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK_THROWS_WITH(hanging->step(all_take(0, 2)), Contains("a step took longer than 2 s"));
+  CHECK(std::chrono::steady_clock::now() - begun >= std::chrono::milliseconds(4500));
+  const auto dying = make_vector_environment(world("faulty:DiesInReset", R"({"length": 1})"), 1);
+  dying->reset(1);
+  CHECK_THROWS_WITH(dying->step(all_take(0, 1)),
+                    Contains("ended in a reset") && Contains("exit code 7"));
 }
 
 TEST_CASE("python: prints, forks and threads disturb nothing") {

@@ -79,5 +79,29 @@ TEST_CASE("segments: counts of services go on from one to the next") {
   CHECK(seen.last >= 7);
 }
 
+task<loops::verdict> fail(loops::progress, run_control&) {
+  throw call_error(error_kind::service_down, "envs: they hang");
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("segments: the error of a run is told once, and before its system ends") {
+  const temporary_folder folder;
+  auto config = with_checkpoints();
+  SECTION("with checkpoints") {}
+  SECTION("without checkpoints") { config.checkpoint.every_updates = 0; }
+  const auto metrics = std::make_shared<metrics_registry>();
+  std::vector<std::string> told;
+  const auto on_error = [&](const call_error& error) {
+    told.emplace_back(error.what());
+    // The gauges of a service go when the system stops it.
+    CHECK(metrics->text().find("\ntroupe_replicas_ready{") != std::string::npos);
+  };
+  CHECK_THROWS_AS(
+      train(algorithm_with(config), {.root = folder.path},
+            {.metrics = metrics, .on_error = on_error, .callbacks = {.on_update = fail}}),
+      call_error);
+  CHECK(told == std::vector<std::string>{"service_down: envs: they hang"});
+}
+
 }  // namespace
 }  // namespace troupe

@@ -221,6 +221,15 @@ TEST_CASE("metrics: a watched collector is forgotten when its owner lets go") {
   CHECK(occurrences(metrics.text(), "troupe_calls_total") == 0);
 }
 
+TEST_CASE("metrics: what a watched collector counted is in each scrape once when it is retired") {
+  metrics_registry metrics;
+  const auto collector = std::make_shared<fixed_collector>(
+      std::vector{family("troupe_calls_total", MetricType::Counter, 2)});
+  metrics.watch(collector);
+  metrics.retire(collector);  // Its owner keeps it.
+  CHECK(series(metrics.text(), "troupe_calls_total{service=\"a\"}") == 2);
+}
+
 TEST_CASE("metrics: what a retired collector counted stays, its gauges go") {
   metrics_registry metrics;
   for (int i = 0; i < 3; ++i) {

@@ -1,6 +1,7 @@
 // A node all of whose threads are taken, and one that is lost with many replicas.
 
 #include "runtime/metrics/registry.hpp"
+#include "runtime/service/progress.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/remote/everywhere.hpp"
 
@@ -29,6 +30,10 @@ class worker {
       ++barrier.came_back;
     }
     return info_.generation;
+  }
+  int work_with(std::int64_t allowance_ms, int milliseconds) {
+    note_progress(std::chrono::milliseconds(allowance_ms));
+    return work(milliseconds);
   }
   std::size_t generation() const { return info_.generation; }
 
@@ -83,6 +88,18 @@ task<> hang_there(system& sys) {
   co_await sys.scale(two, 2);  // Until both are back.
   const auto generations = co_await two.fanout<&worker::generation>();
   CHECK(generations == std::vector<std::size_t>{1, 1});
+}
+
+/// A step for longer than max_call_time and than the node may be silent, in the time that it has.
+task<> take_the_time(system& sys) {
+  auto options = workers(1);
+  options.max_call_time = 300ms;
+  auto one = co_await sys.serve<worker>(options);
+  const int worked = co_await one.route<&worker::work_with>(60'000, 4000);
+  CHECK(worked == 4000);
+  const auto result = co_await one.try_route<&worker::work_with>(0, 4000);
+  CHECK(is_kind(result.error(), error_kind::replica_lost));
+  CHECK(metric(sys, "troupe_replica_restarts_total") == 1);
 }
 
 task<> until_served(system& sys, double ready) {
@@ -141,6 +158,12 @@ TEST_CASE("busy node: calls that hang on every thread of it cost their replicas 
     barrier.open.notify_all();
   }
   CHECK(barrier.came_back == 2);
+}
+TEST_CASE("busy node: a call that has an allowance there is not lost") {
+  troupe::system sys({.listen = "127.0.0.1:0"});
+  troupe::system there({.threads = 2});
+  const detail::node joining(there, at(sys));
+  sys.run(with_timeout(take_the_time(sys), 30s));
 }
 TEST_CASE("busy node: its loss counts as one restart, however many replicas it had") {
   troupe::system sys({.listen = "127.0.0.1:0"});

@@ -572,11 +572,14 @@ task<> ask_for_metrics(system& sys, side) {
   counted->ask([answered] { *answered = true; });
   co_await settled();
   const auto id = node->last(message_kind::measure).header.id;
-  const std::vector<prometheus::MetricFamily> all(1, {"told", "", {}, {}});
+  prometheus::ClientMetric counter;
+  counter.counter.value = 7;
+  const std::vector<prometheus::MetricFamily> all{
+      {"told_total", "What was told.", prometheus::MetricType::Counter, {counter}}};
   node->say({.kind = message_kind::measured, .control = 1, .id = id}, all);
   co_await settled();
   CHECK(*answered);
-  CHECK(counted->Collect().size() == 1);
+  CHECK_THAT(sys.metrics().text(), has_text("told_total{node=\"raw\"} 7"));
   CHECK(node->why.empty());
   node->say({.kind = message_kind::measured, .control = 1, .id = id}, all);
   co_await settled();
@@ -639,6 +642,49 @@ task<> come_and_go(system& sys, side) {
 
 TEST_CASE("remote metrics: counters never fall when a node goes and comes back") {
   play_as(side::host, come_and_go);
+}
+
+/// Does something once, in the middle of a scrape.
+struct scrape_hook final : prometheus::Collectable {
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    if (const auto now = std::exchange(action, nullptr)) now();
+    return {};
+  }
+  mutable std::function<void()> action;
+};
+
+/// Registered before everything that a system shows.
+const std::shared_ptr<scrape_hook>& hook_of_scrapes() {
+  static const auto hook = std::make_shared<scrape_hook>();
+  return hook;
+}
+
+task<> end_during_a_scrape(system& sys, std::string process) {
+  const auto counted = detail::core_of(sys).remote_metrics();
+  const auto first = raw_peer::against(sys, side::host);
+  counted->add(first->theirs, {"node", "raw"}, process);
+  co_await settled();
+  co_await tell(first, counted, 3);
+  hook_of_scrapes()->action = [&] { counted->remove(*first->theirs); };
+  CHECK_THAT(sys.metrics().text(), has_text("told_total{node=\"raw\"} 3"));
+  CHECK_THAT(sys.metrics().text(), has_text("told_total{node=\"raw\"} 3"));
+
+  // Another process takes the name during a scrape, which keeps the first one's counts.
+  const auto second = raw_peer::against(sys, side::host);
+  hook_of_scrapes()->action = [&] { counted->add(second->theirs, {"node", "raw"}, "another"); };
+  CHECK_THAT(sys.metrics().text(), has_text("told_total{node=\"raw\"} 3"));
+  co_await settled();
+  co_await tell(second, counted, 1);
+  CHECK_THAT(sys.metrics().text(), has_text("told_total{node=\"raw\"} 4"));
+}
+
+TEST_CASE("remote metrics: counters don't fall in a scrape during which a process ends") {
+  log_off();
+  const auto metrics = std::make_shared<metrics_registry>();
+  metrics->add(hook_of_scrapes());
+  system sys({.deterministic = true, .seed = 1, .metrics = metrics});
+  SECTION("for good") { sys.run(end_during_a_scrape(sys, "")); }
+  SECTION("and may come back") { sys.run(end_during_a_scrape(sys, "a")); }
 }
 
 // ---- a guest and a resident

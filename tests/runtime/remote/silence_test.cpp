@@ -65,6 +65,17 @@ task<> be_busy(system& sys) {
   CHECK(before == after);
 }
 
+/// Longer than a silent one may be, for a caller that has given up.
+task<> work_on(system& sys) {
+  auto to = co_await sys.serve<sleeper>(one());
+  const auto before = co_await to.route<&sleeper::pid>();
+  const auto given_up = co_await to.with({.deadline = 100ms}).try_route<&sleeper::work>(11'000);
+  CHECK(is_kind(given_up.error(), error_kind::deadline_exceeded));
+  co_await sleep_for(11s);
+  const auto after = co_await to.route<&sleeper::pid>();
+  CHECK(before == after);
+}
+
 }  // namespace
 
 TEST_CASE("silence: a process that is frozen costs one replica, and is ended") {
@@ -74,6 +85,10 @@ TEST_CASE("silence: a process that is frozen costs one replica, and is ended") {
 TEST_CASE("silence: a replica that is stuck without a call is given up") {
   troupe::system sys;
   sys.run(with_timeout(stick(sys), 60s));
+}
+TEST_CASE("silence: a replica that works on for a caller that has given up is not") {
+  troupe::system sys;
+  sys.run(with_timeout(work_on(sys), 60s));
 }
 TEST_CASE("silence: a replica that is busy with a call is not") {
   troupe::system sys;

@@ -114,6 +114,49 @@ task<> refuses_what_throws(system& sys) {
   CHECK(all == std::vector{5, 5, 5});  // The last value that was taken.
 }
 
+/// Refuses 9 in its second replica, and 8 in each.
+struct choosy {
+  explicit choosy(const replica_info& info) : info(info) {}
+  task<> set(int n) {
+    co_await sleep_for(2ms * (1 + info.index));
+    if (n == 8 || (n == 9 && info.index == 1))
+      throw std::invalid_argument("not " + std::to_string(n));
+    number = n;
+  }
+  int get() const { return number; }
+  void die() { throw fatal("as asked"); }
+  const replica_info info;
+  int number = -1;
+};
+
+task<std::string> publish_settled(service<choosy> to, int n) {
+  co_return co_await error_of(to.publish<&choosy::set>(n));
+}
+
+/// Publishes the numbers at once and returns who was refused.
+task<std::vector<bool>> refused_of(service<choosy> to, std::vector<int> numbers) {
+  std::vector<task<std::string>> together;
+  for (const int n : numbers) together.push_back(publish_settled(to, n));
+  std::vector<bool> refused;
+  for (const auto& error : co_await all(std::move(together))) refused.push_back(error != "none");
+  co_return refused;
+}
+
+task<> goes_back_to_what_was_accepted(system& sys, std::vector<int> numbers, int accepted) {
+  auto three = co_await sys.serve<choosy>({.name = "choosy", .replicas = 3});
+  co_await three.publish<&choosy::set>(1);
+  std::vector<bool> expected;
+  for (const int n : numbers) expected.push_back(n > 7);
+  const auto refused = co_await refused_of(three, numbers);
+  CHECK(refused == expected);
+  auto all = co_await three.fanout<&choosy::get>();
+  CHECK(all == std::vector(3, accepted));
+  co_await three.try_route<&choosy::die>();
+  co_await sys.scale(three, 4);
+  all = co_await three.fanout<&choosy::get>();
+  CHECK(all == std::vector(4, accepted));
+}
+
 task<> ends_with_its_service(system& sys) {
   auto two = co_await sys.serve<keeper>(keepers(2));
   sys.stop(two);
@@ -171,6 +214,18 @@ TEST_CASE("publish: no replica acts on an older value on threads, either") {
 
 TEST_CASE("publish: a value that an endpoint refuses is an error, and is not kept") {
   play(refuses_what_throws);
+}
+
+TEST_CASE("publish: after a refusal each replica has what was accepted last") {
+  const auto numbers =
+      GENERATE(std::vector{9}, std::vector{8}, std::vector{2, 9}, std::vector{2, 8},
+               std::vector{9, 2}, std::vector{2, 3, 8, 9}, std::vector{8, 2, 9});
+  int accepted = 1;
+  for (const int n : numbers) accepted = n > 7 ? accepted : n;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    system sys({.deterministic = true, .seed = seed});
+    sys.run(goes_back_to_what_was_accepted(sys, numbers, accepted));
+  }
 }
 
 TEST_CASE("publish: it ends with its service") { play(ends_with_its_service); }

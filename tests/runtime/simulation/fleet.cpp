@@ -7,6 +7,7 @@
 #include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 #include "tests/runtime/simulation/gauge.hpp"
+#include "tests/runtime/simulation/local_pointer.hpp"
 
 namespace troupe::simulation {
 
@@ -63,17 +64,9 @@ struct world {
 }  // namespace
 }  // namespace troupe::simulation
 
-/// Simulated processes are all this one.
 template <>
-struct troupe::wire_codec<troupe::simulation::world*> {
-  static std::size_t size(troupe::simulation::world*) { return sizeof(std::uintptr_t); }
-  static void write(troupe::simulation::world* in, troupe::wire_writer& to) {
-    to.write(reinterpret_cast<std::uintptr_t>(in));
-  }
-  static troupe::simulation::world* read(troupe::wire_reader& from) {
-    return reinterpret_cast<troupe::simulation::world*>(from.read<std::uintptr_t>());
-  }
-};
+struct troupe::wire_codec<troupe::simulation::world*>
+    : troupe::simulation::local_pointer_codec<troupe::simulation::world> {};
 
 namespace troupe::simulation {
 

@@ -9,7 +9,7 @@
 
 #include "runtime/base/error.hpp"
 #include "runtime/base/outcome.hpp"
-#include "runtime/wire/codec.hpp"
+#include "tests/runtime/simulation/local_pointer.hpp"
 
 namespace troupe::simulation {
 
@@ -69,14 +69,6 @@ class counted_frame {
 
 }  // namespace troupe::simulation
 
-/// Simulated processes are all this one.
 template <>
-struct troupe::wire_codec<troupe::simulation::ledger*> {
-  static std::size_t size(troupe::simulation::ledger*) { return sizeof(std::uintptr_t); }
-  static void write(troupe::simulation::ledger* book, troupe::wire_writer& to) {
-    to.write(reinterpret_cast<std::uintptr_t>(book));
-  }
-  static troupe::simulation::ledger* read(troupe::wire_reader& from) {
-    return reinterpret_cast<troupe::simulation::ledger*>(from.read<std::uintptr_t>());
-  }
-};
+struct troupe::wire_codec<troupe::simulation::ledger*>
+    : troupe::simulation::local_pointer_codec<troupe::simulation::ledger> {};

@@ -212,8 +212,9 @@ task<> call_at_random(const stage& on, dice random, ledger& book) {
 
 /// Calls in flight at most, callers that wait at most.
 void check_bounds(system& sys, ledger& book, std::size_t in_flight, std::size_t waiting) {
+  const auto metrics = sys.metrics().text();
   const auto check = [&](const char* name, std::size_t most) {
-    const auto value = gauge(sys, name, "back");
+    const auto value = gauge(metrics, name, "back");
     book.require(value >= 0 && value <= static_cast<double>(most), "no bound exceeded",
                  std::string(name) + " is " + std::to_string(value));
   };

@@ -1,12 +1,15 @@
 // What a program's main does with signals, each in a process of its own.
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "runtime/base/signal_count.hpp"
@@ -63,8 +66,34 @@ task<> signalled_with_an_echo(system&) {
   co_await sleep_for(duration::max());
 }
 
+/// A role with which the process ends, as it does where the system can't end.
+struct last_role {
+  ~last_role() { _exit(18); }
+  int ask() { return 1; }
+};
+
+task<> fails_with_a_role(system& sys) {
+  auto last = co_await sys.serve<last_role>({.name = "last"});
+  co_await last.route<&last_role::ask>();
+  throw std::runtime_error("the program has failed");
+}
+
+/// Writes to a pipe that nobody reads, and beyond what a file may hold, also after `run`.
+task<> writes_in_vain(system&) {
+  int ends[2];
+  if (pipe(ends) != 0) _exit(20);
+  close(ends[0]);
+  if (write(ends[1], "1", 1) != -1 || errno != EPIPE) _exit(21);
+  const rlimit one_byte{1, 1};
+  setrlimit(RLIMIT_FSIZE, &one_byte);
+  std::FILE* const file = std::tmpfile();
+  if (write(fileno(file), "1", 1) != 1) _exit(22);
+  if (write(fileno(file), "2", 1) != -1 || errno != EFBIG) _exit(23);
+  co_return;
+}
+
 /// Runs `main` as a program's in a child process, which SIGALRM ends if nothing else does.
-pid_t start(task<> (*main)(system&), const char* trace = "") {
+pid_t start(task<> (*main)(system&), const char* trace = "", const char* errors = "/dev/null") {
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
@@ -73,10 +102,13 @@ pid_t start(task<> (*main)(system&), const char* trace = "") {
   if (child == 0) signal(SIGTERM, SIG_DFL);  // Not Catch2's handler.
   sigprocmask(SIG_SETMASK, &before, nullptr);
   if (child != 0) return child;
-  std::freopen("/dev/null", "w", stderr);
+  std::freopen(errors, "w", stderr);
   alarm(20);
   const char* arguments[] = {"program", "--threads", "2", "--log-level", "off", "--trace", trace};
-  _exit(run(std::size(arguments), const_cast<char**>(arguments), main));
+  const int code = run(std::size(arguments), const_cast<char**>(arguments), main);
+  raise(SIGPIPE);  // As what is printed late may do.
+  raise(SIGXFSZ);
+  _exit(code);
 }
 
 /// "exit 130", "signal 15".
@@ -109,6 +141,30 @@ TEST_CASE("run: a program that a signal cancels leaves its trace") {
   const auto seen = read_trace(nlohmann::json::parse(std::ifstream(path)));
   CHECK(seen.only("waiting for sleeper.sleep").outcome == "cancelled");
   std::filesystem::remove(path);
+}
+
+TEST_CASE("run: an error is told before the system ends, which may end the process") {
+  const auto path = (std::filesystem::temp_directory_path() /
+                     ("troupe_run_test_" + std::to_string(getpid()) + ".txt"))
+                        .string();
+  CHECK(end_of(start(fails_with_a_role, "", path.c_str())) == "exit 18");
+  std::ifstream file(path);
+  const std::string said(std::istreambuf_iterator<char>(file), {});
+  CHECK(said == "error: the program has failed\n");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("run: a write that can't succeed is an error and ends no program") {
+  CHECK(end_of(start(writes_in_vain)) == "exit 0");
+}
+
+TEST_CASE("to_text: a time just under a unit is one of it") {
+  CHECK(detail::to_text(999999us) == "1 s");
+  CHECK(detail::to_text(999499us) == "999 ms");
+  CHECK(detail::to_text(999600ns) == "1 ms");
+  CHECK(detail::to_text(1500ms) == "1.5 s");
+  CHECK(detail::to_text(1h) == "3600 s");
+  CHECK(detail::to_text(0s) == "0 s");
 }
 
 TEST_CASE("run: a trace that can't be written is refused before anything runs") {

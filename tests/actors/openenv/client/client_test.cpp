@@ -125,6 +125,28 @@ TEST_CASE("openenv client: a reply that never ends, or comes too late, costs its
         ends(failure::timeout, false));
 }
 
+task<failure> fail_at_reset(client games) {
+  auto game = games.open();
+  co_return co_await failure_of(game.reset());
+}
+
+TEST_CASE("openenv client: the reply to a reset has a limit of its own", "[openenv]") {
+  const auto slow_at_reset = [](fake_connection& to) {
+    to.receive();
+    std::this_thread::sleep_for(200ms);
+    to.send_text(observation());
+    while (!to.receive().empty()) {  // no step is answered
+    }
+  };
+  CHECK(step_against({.session = slow_at_reset, .http = {}},
+                     {.reply_timeout = 60ms, .reset_timeout = 60s}) ==
+        ends(failure::timeout, false));
+  fake_server silent(saying({}));
+  troupe::system sys;
+  const client quick({.urls = {silent.url()}, .reset_timeout = 60ms}, &sys.metrics());
+  CHECK(sys.run(fail_at_reset(quick)) == failure::timeout);
+}
+
 TEST_CASE("openenv client: a server's own refusals leave the episode as it is", "[openenv]") {
   const auto refusals = recorded_exchanges("connect4_env_ws.txt");
   const auto refused = std::ranges::find_if(

@@ -60,6 +60,31 @@ class HangsInReset(Counter):
         time.sleep(1000)
 
 
+class SlowToReset(Counter):
+    """Its resets from the second on take so many seconds. The first step with the seed `hangs` takes for ever."""
+
+    def __init__(self, length=2, seconds=1000, hangs=None):
+        super().__init__(length)
+        self.seconds, self.hangs = seconds, hangs
+
+    def reset(self, **more):
+        if self.resets > 0:
+            time.sleep(self.seconds)
+        return super().reset(**more)
+
+    def step(self, action):
+        if self.seed == self.hangs:
+            time.sleep(1000)
+        return super().step(action)
+
+
+class DiesInReset(Counter):
+    def reset(self, **more):
+        if self.resets > 0:
+            os._exit(7)
+        return super().reset(**more)
+
+
 class ThrowsInReset(Counter):
     def reset(self, **more):
         raise RuntimeError("no level")

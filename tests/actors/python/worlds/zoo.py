@@ -1,5 +1,7 @@
 """Worlds with several agents that have the functions of PettingZoo's, without the package."""
 
+import time
+
 import numpy as np
 
 from spaces import Box, Dict, Discrete, Graph, MultiDiscrete, Text
@@ -333,6 +335,15 @@ class Renamed(Team):
             self.possible_agents = ["ann", "bob", "eve"]
             self.observations["eve"], self.actions["eve"] = self.observations["cid"], self.actions["cid"]
             self.memory["eve"], self.ends["eve"] = self.memory["cid"], 3
+        return super().reset(**more)
+
+
+class Stuck(Team):
+    """Its resets from the second on take for ever."""
+
+    def reset(self, **more):
+        if self.resets > 0:
+            time.sleep(1000)
         return super().reset(**more)
 
 

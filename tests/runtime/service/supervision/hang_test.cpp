@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "runtime/service/options/fault_plan.hpp"
+#include "runtime/service/progress.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -35,6 +36,15 @@ struct patient {
   std::size_t hang(std::shared_ptr<barrier> at) {
     if (info.generation == 0) at->wait();
     return info.generation;
+  }
+  /// Takes a step that may last longer, and then hangs.
+  int pause_and_hang(duration allowance, std::shared_ptr<barrier> at) {
+    note_progress(allowance);
+    std::this_thread::sleep_for(200ms);
+    ++at->came_back;
+    note_progress();
+    at->wait();
+    return 0;
   }
   const replica_info info;
   int counted = 0;
@@ -79,6 +89,46 @@ task<> cuts_off_who_waits(system& sys) {
   CHECK(metric(sys, "troupe_requests_in_flight") == 0);
 }
 
+// ---- an endpoint that has more time than others
+
+task<int> pauses_before_loss(system& sys, duration allowance) {
+  auto one = co_await sys.serve<patient>(patients(1));
+  const auto at = std::make_shared<barrier>();
+  const auto result = co_await one.try_route<&patient::pause_and_hang>(allowance, at);
+  CHECK(kind_of(result) == error_kind::replica_lost);
+  const int pauses = at->came_back;
+  at->release();
+  while (at->came_back < 2) co_await sleep_for(1ms);
+  co_return pauses;
+}
+
+// ---- a value that can't be had
+
+struct stuck_at_zero {
+  void set(int n, std::shared_ptr<barrier> at) {
+    if (n == 0) at->wait();
+    number = n;
+  }
+  int get() const { return number; }
+  int number = -1;
+};
+
+/// A replica that hangs at a value before it serves is replaced as one that hangs later.
+task<> published_again(system& sys) {
+  const auto at = std::make_shared<barrier>();
+  auto options = patients(1);
+  options.max_restarts = 1000;
+  auto one = co_await sys.serve<stuck_at_zero>(options);
+  co_await one.publish<&stuck_at_zero::set>(0, at);  // No replica lives that doesn't have it.
+  while (metric(sys, "troupe_replicas_abandoned_total") < 2) co_await sleep_for(1ms);
+  co_await one.publish<&stuck_at_zero::set>(1, at);
+  const int number = co_await one.route<&stuck_at_zero::get>();
+  CHECK(number == 1);
+  const auto abandoned = metric(sys, "troupe_replicas_abandoned_total");
+  at->release();
+  while (at->came_back < abandoned) co_await sleep_for(1ms);
+}
+
 // ---- an endpoint that is stuck
 
 task<> slow_in_virtual_time(system& sys) {
@@ -106,6 +156,20 @@ task<std::string> hang_routed(service<patient> at, std::shared_ptr<barrier> wher
   const auto result = co_await at.try_route<&patient::hang>(where);
   if (!result.ok()) co_return describe(result.error());
   co_return "generation " + std::to_string(result.value());
+}
+
+task<> goes_down(system& sys) {
+  const auto at = std::make_shared<barrier>();
+  auto options = patients(1);
+  options.max_restarts = 0;
+  auto one = co_await sys.serve<patient>(options);
+  co_await hang_routed(one, at);
+  const auto after = co_await one.try_route<&patient::count>();
+  CHECK(kind_of(after) == error_kind::service_down);
+  CHECK_THAT(describe(after.error()),
+             Catch::Contains("replica 0 was busy for longer than 50 ms (max_call_time)"));
+  at->release();
+  while (at->came_back < 1) co_await sleep_for(1ms);
 }
 
 struct counter {
@@ -172,6 +236,28 @@ TEST_CASE("hang: two hung replicas on two threads are replaced, and everybody el
   CHECK(report.restarts == 2);
   CHECK(report.actors_at_last == report.actors_then - 2);
   CHECK(report.came_back == 2);
+}
+
+TEST_CASE("hang: an allowance is added to max_call_time until progress is noted again") {
+  testing::log_off();
+  const auto pauses = [](duration allowance) {
+    system sys({.threads = 2});
+    return sys.run(with_timeout(pauses_before_loss(sys, allowance), 30s));
+  };
+  CHECK(pauses(1h) == 1);  // The second wait has no allowance.
+  CHECK(pauses(0s) == 0);
+}
+
+TEST_CASE("hang: a replica that hangs at what was published is replaced before it serves, too") {
+  testing::log_off();
+  system sys({.threads = 2});
+  sys.run(with_timeout(published_again(sys), 30s));
+}
+
+TEST_CASE("hang: a service that goes down because of one says so") {
+  testing::log_off();
+  system sys({.threads = 2});
+  sys.run(with_timeout(goes_down(sys), 30s));
 }
 
 TEST_CASE("hang: idempotent calls of a hung replica are retried elsewhere") {

@@ -75,8 +75,19 @@ task<> all_threads_held(system& sys) {
   CHECK(series(sys.metrics().text(), "troupe_replicas_abandoned_total{service=\"held\"}") == 0);
 }
 
+serve_options hanging(std::size_t replicas) {
+  return {.name = "held",
+          .replicas = replicas,
+          .max_restarts = 1000,
+          .backoff = 1ms,
+          .backoff_limit = 1ms,
+          .max_call_time = 50ms};
+}
+
 task<> named_in_log(system& sys, const captured_stream& log) {
   opened_at_end at;
+  auto own = co_await sys.serve<holder>({.name = "own", .placement = placement::thread});
+  co_await own.with({.deadline = 100ms}).try_route<&holder::hold>(at.which);
   auto held = co_await sys.serve<holder>({.name = "held", .replicas = 3});
   co_await held.with({.deadline = 100ms}).fanout_settled<&holder::hold>(at.which);
   const auto start = time_now();
@@ -87,6 +98,9 @@ task<> named_in_log(system& sys, const captured_stream& log) {
   const auto text = sys.metrics().text();
   CHECK(series(text, "troupe_pool_held_total") == 1);
   CHECK(series(text, "troupe_replicas_in_long_turn{service=\"held\"}") >= 2);
+  CHECK(series(text, "troupe_replicas_in_long_turn{service=\"own\"}") == 1);
+  const std::string on_its_own = "in one turn for long on a thread of its own service=own";
+  CHECK_THAT(log.text(), holds(on_its_own) && !holds("own (1 replica)"));
   CHECK(series(text, "troupe_pool_threads") >= 3);
   at.which->open = true;
   while (series(sys.metrics().text(), "troupe_pool_threads") != 2 && since(start) < 60s) {
@@ -94,9 +108,27 @@ task<> named_in_log(system& sys, const captured_stream& log) {
   }
   CHECK(series(sys.metrics().text(), "troupe_pool_threads") == 2);
   CHECK_THAT(log.text(), holds("have come back"));
+  const auto said = log.text();
+  CHECK(said.find(on_its_own) == said.rfind(on_its_own));
 }
 
 // ---- threads that can't be had
+
+/// Two replicas are abandoned, and their endpoints hold both threads of the pool.
+task<> abandoned_in_log(system& sys, const captured_stream& log) {
+  opened_at_end at;
+  auto held = co_await sys.serve<holder>(hanging(2));
+  for (int lost = 0; lost < 2;) {
+    const auto end = co_await held.try_route<&holder::hold>(at.which);
+    lost += kind_of(end) == error_kind::replica_lost;
+  }
+  const auto start = time_now();
+  while (log.text().find("every thread of the pool") == std::string::npos && since(start) < 30s) {
+    co_await sleep_for(50ms);
+  }
+  CHECK_THAT(log.text(), holds("held (2 replicas)"));
+  CHECK(series(sys.metrics().text(), "troupe_replicas_in_long_turn{service=\"held\"}") == 0);
+}
 
 /// Takes all further threads away while it lives.
 struct no_thread_left {
@@ -105,15 +137,6 @@ struct no_thread_left {
   }
   ~no_thread_left() { detail::set_scarcity(nullptr); }
 };
-
-serve_options hanging(std::size_t replicas) {
-  return {.name = "held",
-          .replicas = replicas,
-          .max_restarts = 1000,
-          .backoff = 1ms,
-          .backoff_limit = 1ms,
-          .max_call_time = 50ms};
-}
 
 task<> hangs_without_a_thread(system& sys) {
   opened_at_end at;
@@ -197,6 +220,13 @@ TEST_CASE("held pool: the log and the metrics name the services, and threads com
   sys.run(named_in_log(sys, log));
 }
 
+TEST_CASE("held pool: the log names services whose abandoned replicas hold the threads") {
+  captured_stream log(stderr);
+  log::set_level("info");
+  system sys({.threads = 2});
+  sys.run(abandoned_in_log(sys, log));
+}
+
 TEST_CASE("held pool: a hung replica is lost though no thread can be made") {
   run_on_two(hangs_without_a_thread);
 }
@@ -207,6 +237,11 @@ TEST_CASE("held pool: a late start is given up though no thread can be made") {
 
 TEST_CASE("held pool: a replica whose own thread can't be made counts as a death") {
   run_on_two(own_thread_cannot_be_had);
+}
+
+TEST_CASE("held pool: a system whose threads can't be made throws") {
+  const no_thread_left scarce;
+  CHECK_THROWS_WITH(system({.threads = 2}), holds("expected room for 2 threads, got room for 0"));
 }
 
 TEST_CASE("held pool: a service goes down that holds too many threads") {
@@ -226,6 +261,52 @@ TEST_CASE("held pool: a program that doesn't end within the limit of a signal le
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 70);
+}
+
+/// The exit code of a child process in which an endpoint never returns, before `after` runs.
+int leaves_with_a_hung_endpoint(duration of_signal, duration of_system, task<> (*after)()) {
+  const auto child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::signal(SIGTERM, SIG_DFL);  // Not Catch2's handler.
+    log::set_level("info");
+    const signal_watch signals([] {}, of_signal);
+    {
+      system sys({.threads = 2, .stop_limit = of_system});
+      const auto main = [](system& sys, task<> (*after)()) -> task<> {
+        auto held = co_await sys.serve<holder>({.name = "held"});
+        auto others = co_await sys.serve<holder>({.name = "others"});
+        co_await others.route<&holder::quick>();
+        co_await held.with({.deadline = 50ms}).try_route<&holder::hold>(std::make_shared<gate>());
+        co_await after();
+      };
+      sys.run(main(sys, after));
+    }
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+task<> end_at_once() { co_return; }
+task<> signalled() {
+  raise(SIGTERM);
+  co_await sleep_for(1h);
+}
+
+TEST_CASE("held pool: a program that leaves without its hung replicas names their services") {
+  captured_stream log(stderr);
+  SECTION("at its end") {
+    CHECK(leaves_with_a_hung_endpoint(no_limit, 100ms, end_at_once) == 70);
+    CHECK_THAT(log.text(), holds("actors did not end in time"));
+  }
+  SECTION("after a signal") {
+    CHECK(leaves_with_a_hung_endpoint(300ms, 30s, signalled) == 70);
+    CHECK_THAT(log.text(), holds("did not end in time after a signal"));
+  }
+  CHECK_THAT(log.text(), holds("services_with_hung_replicas=held\n"));
 }
 
 }  // namespace troupe

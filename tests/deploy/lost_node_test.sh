@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# A run with checkpoints goes on after one of its nodes is lost for good: lost_node_test.sh BUILD_DIR
+set -uo pipefail
+source "$(dirname "$0")/common.sh" "$1"
+
+nodes=()
+trap 'kill -KILL "${nodes[@]}" ${training:-} 2>/dev/null; wait; rm -rf "$folder"' EXIT
+
+start_node() {  # start_node NAME: a node with room for two replicas
+  "$troupe" node --join "$address" --name "$1" --slots 2 --metrics-port 0 >"$1.log" 2>&1 &
+  nodes+=($!)
+}
+
+# reaches RUN STEP: a checkpoint of at least that step is there within a minute
+reaches() {
+  for _ in $(seq 600); do
+    [[ $(ls "$1"/*/checkpoints 2>/dev/null | grep -oE '[0-9]+' | sort -n | tail -n 1) -ge $2 ]] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+trial() {  # trial ALGO OPTION...
+  local algo=$1
+  shift
+  address=127.0.0.1:$(free_port)
+  nodes=()
+  start_node "$algo-one"
+  start_node "$algo-two"
+  "$troupe" train --algo "$algo" -n 100000000 --listen "$address" --wait-for-nodes 2 --metrics-port 0 --runs "$algo" \
+    --stop-limit 60 'env.placement=node:*' evaluation.every_steps=0 evaluation.final_episodes=1 "$@" >"$algo.out" 2>"$algo.log" &
+  training=$!
+  reaches "$algo" 1
+  report "$algo: a run on two nodes writes checkpoints" $?
+  kill -KILL "${nodes[1]}"
+  local then
+  then=$(ls "$algo"/*/checkpoints | grep -oE '[0-9]+' | sort -n | tail -n 1)
+  reaches "$algo" $((then + 3 * every))
+  report "$algo: and three more after one of them is lost" $?
+  grep -q 'warning a checkpoint does without replicas that do not serve .*replicas=4 serve=2' "$algo.log"
+  report "$algo: the log says that it does without replicas" $?
+  kill -TERM $training
+  wait $training
+  code=$?
+  [[ $code -eq 0 && -d $(echo "$algo"/*/last_model) ]]
+  report "$algo: SIGTERM ends it with a model" $?
+  local last
+  last=$(ls "$algo"/*/checkpoints | grep -oE '[0-9]+' | sort -n | tail -n 1)
+  run train --resume "$(echo "$algo"/*)" --listen "$address" --wait-for-nodes 1 --metrics-port 0 --json -n $((last + every))
+  holds "$algo: it is resumed on the node that is left" "s['resumed_from_step'] == $last and s['steps'] > $last"
+  kill -KILL "${nodes[0]}"
+  wait "${nodes[@]}" 2>/dev/null
+}
+
+every=2560  # steps between two checkpoints
+trial ppo env.replicas=4 rollout.batch=2 env.n_envs=2 rollout.n_steps=64 trainer.n_epochs=1 checkpoint.every_updates=10
+every=2000
+trial dqn env.replicas=4 checkpoint.every_updates=500
+finish
