@@ -83,22 +83,6 @@ task<segment_end> once_overdue(training_run& run) {
   co_return segment_end{.is_overdue = true};
 }
 
-/// Trains and saves. Of a deterministic run that is stopped inside a segment it saves nothing,
-/// because an uninterrupted run does not rest there, so going on from that state would be another
-/// run.
-task<segment_end> train_and_save(training_run& run, std::int64_t until) {
-  co_await run.make_up_for_stop();
-  if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
-  if (run.progress.version < until || (run.stop_asked && run.stop_asked())) {
-    const auto last = co_await run.newest();
-    run.keep_last_model(last);
-  }
-  const bool whole = run.progress.version == until && run.progress.owed == 0;
-  if (run.settings.deterministic && !whole && !run.progress.over()) co_return segment_end();
-  auto state = co_await run.save();
-  co_return segment_end{.state = std::move(state)};
-}
-
 /// Serves the roles, which may have to wait for nodes. Returns false if the run was stopped first.
 /// A deterministic run doesn't ask meanwhile, since its result would depend on when it asks.
 task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
@@ -110,14 +94,40 @@ task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
   co_return first.value;
 }
 
+/// Serves the roles, trains and saves. Of a deterministic run that is stopped inside a segment it
+/// saves nothing, because an uninterrupted run does not rest there, so going on from that state
+/// would be another run.
+task<segment_end> play_segment(training_run& run, const checkpoint* from, std::int64_t until) {
+  // What this process has trained so far may have no model yet, so a stop waits for the roles.
+  const bool goes_on = from && run.trained_until;
+  if (goes_on) {
+    co_await run.serve_roles(from);
+  } else {
+    const bool serves = co_await serve_unless_stopped(run, from);
+    if (!serves) co_return segment_end();
+  }
+  const bool is_over = goes_on && !run.settings.deterministic && run.is_stop_asked();
+  if (!is_over) {
+    co_await run.make_up_for_stop();
+    if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
+  }
+  if (run.progress.version < until || run.is_stop_asked()) {
+    const auto last = co_await run.newest();
+    run.keep_last_model(last);
+  }
+  if (is_over) co_return segment_end();  // It is saved already.
+  const bool whole = run.progress.version == until && run.progress.owed == 0;
+  if (run.settings.deterministic && !whole && !run.progress.over()) co_return segment_end();
+  auto state = co_await run.save();
+  co_return segment_end{.state = std::move(state)};
+}
+
 /// Returns the state after the segment's last update, or after the last update before a stop.
 /// Returns none if the run was stopped before there was a state that it can go on from.
 task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoint* from,
                                               std::int64_t until) {
   try {
-    const bool serves = co_await serve_unless_stopped(run, from);
-    if (!serves) co_return std::nullopt;
-    auto first = co_await any(train_and_save(run, until), once_overdue(run));
+    auto first = co_await any(play_segment(run, from, until), once_overdue(run));
     if (!first.value.is_overdue) co_return std::move(first.value.state);
   } catch (const call_error& e) {
     if (!is_end_of_segment(run, e)) throw;
@@ -179,7 +189,7 @@ class segments {
     saved_steps_ = from ? from->step : 0;
     int failures = 0;
     while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
-      if (stop_asked()) return stopped(from);
+      if (stop_asked() && !lacks_model(version)) return stopped(from);
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
       std::optional<checkpoint> state;
       try {
@@ -190,6 +200,7 @@ class segments {
             output_.lock = run.lock;
           }
           version = run.progress.version;
+          version_of_model_ = run.version_of_last_model;
           return made;
         });
       } catch (const collective_error& e) {
@@ -203,7 +214,7 @@ class segments {
       from = std::move(state);
       write(*from);
     }
-    if (stop_asked()) return stopped(from);
+    if (stop_asked() && !lacks_model(version)) return stopped(from);
     try {
       return in_system(version, what_follows::nothing,
                        [&](training_run& run) { return finished(run, *from); });
@@ -225,6 +236,11 @@ class segments {
   }
 
   bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
+  /// True if this process has trained since it wrote last_model. A deterministic run is stopped
+  /// between two checkpoints only, and has none.
+  bool lacks_model(std::int64_t version) const {
+    return trained_until_ && !settings_.deterministic && version_of_model_ != version;
+  }
 
   run_result stopped(const std::optional<checkpoint>& at) const {
     return {.summary = std::nullopt,
@@ -260,7 +276,8 @@ class segments {
       run.trained_until = trained_until_;
       auto result = play(run);
       trained_until_ = run.trained_until;
-      const bool goes_on = next == what_follows::another_run && !stop_asked();
+      const bool goes_on =
+          next == what_follows::another_run && (!stop_asked() || lacks_model(run.progress.version));
       if (goes_on && !settings_.deterministic) system_->run(system_->stop_all());
       return result;
     } catch (const call_error& e) {
@@ -321,6 +338,8 @@ class segments {
   /// The steps of checkpoints after the one that the run goes on from. They are from an abandoned
   /// continuation and are removed when the next checkpoint is written.
   std::vector<std::int64_t> abandoned_;
+  /// See training_run::version_of_last_model.
+  std::int64_t version_of_model_ = -1;
   /// See training_run::trained_until.
   std::optional<std::chrono::steady_clock::time_point> trained_until_;
   std::optional<system> system_;

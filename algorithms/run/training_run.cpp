@@ -324,6 +324,7 @@ void training_run::keep_model(const std::filesystem::path& path, const weights& 
 
 void training_run::keep_last_model(const weights& last) {
   keep_model(directory.last_model(), last);
+  version_of_last_model = progress.version;
 }
 
 task<> training_run::keep_model_of_now() {

@@ -177,6 +177,8 @@ class training_run {
   /// The time when the run was last trained in this process. The time from then to the next
   /// training, in which a checkpoint is written and the roles are served anew, counts as training.
   std::optional<std::chrono::steady_clock::time_point> trained_until;
+  /// The version at which last_model was written; -1 means that this run has not written it.
+  std::int64_t version_of_last_model = -1;
   run_control control;
   std::set<std::filesystem::path> unwritten;  ///< Files that could not be written.
 

@@ -11,17 +11,17 @@ start_node() {  # start_node NAME: a node with room for two replicas
   nodes+=($!)
 }
 
-# reaches RUN STEP: a checkpoint of at least that step is there within a minute
-reaches() {
-  for _ in $(seq 600); do
-    [[ $(ls "$1"/*/checkpoints 2>/dev/null | grep -oE '[0-9]+' | sort -n | tail -n 1) -ge $2 ]] && return 0
-    sleep 0.1
-  done
-  return 1
+# The step of the newest checkpoint of $run.
+newest() {
+  local steps
+  steps=$(ls "$run/checkpoints" 2>/dev/null | grep -oE '[0-9]+' | sort -n | tail -n 1)
+  echo $((10#${steps:-0}))
 }
 
+has_reached() { [[ $(newest) -ge $1 ]]; }
+
 trial() {  # trial ALGO OPTION...
-  local algo=$1
+  local algo=$1 run=$1/$1/CartPole-v1_1
   shift
   address=127.0.0.1:$(free_port)
   nodes=()
@@ -30,24 +30,24 @@ trial() {  # trial ALGO OPTION...
   "$troupe" train --algo "$algo" -n 100000000 --listen "$address" --wait-for-nodes 2 --metrics-port 0 --runs "$algo" \
     --stop-limit 60 'env.placement=node:*' evaluation.every_steps=0 evaluation.final_episodes=1 "$@" >"$algo.out" 2>"$algo.log" &
   training=$!
-  reaches "$algo" 1
+  await_that has_reached 1
   report "$algo: a run on two nodes writes checkpoints" $?
   kill -KILL "${nodes[1]}"
-  local then
-  then=$(ls "$algo"/*/checkpoints | grep -oE '[0-9]+' | sort -n | tail -n 1)
-  reaches "$algo" $((then + 3 * every))
+  await_that has_reached $(($(newest) + 3 * every))
   report "$algo: and three more after one of them is lost" $?
   grep -q 'warning a checkpoint does without replicas that do not serve .*replicas=4 serve=2' "$algo.log"
   report "$algo: the log says that it does without replicas" $?
   kill -TERM $training
   wait $training
   code=$?
-  [[ $code -eq 0 && -d $(echo "$algo"/*/last_model) ]]
+  [[ $code -eq 0 && -e $run/last_model ]]
   report "$algo: SIGTERM ends it with a model" $?
-  local last
-  last=$(ls "$algo"/*/checkpoints | grep -oE '[0-9]+' | sort -n | tail -n 1)
-  run train --resume "$(echo "$algo"/*)" --listen "$address" --wait-for-nodes 1 --metrics-port 0 --json -n $((last + every))
-  holds "$algo: it is resumed on the node that is left" "s['resumed_from_step'] == $last and s['steps'] > $last"
+  "$troupe" train --resume "$run" --listen "$address" --wait-for-nodes 1 --metrics-port 0 2>"$algo.log" >"$algo.out" &
+  training=$!
+  await_that has_reached $(($(newest) + 2 * every))
+  report "$algo: it is resumed on the node that is left" $?
+  kill -TERM $training
+  wait $training
   kill -KILL "${nodes[0]}"
   wait "${nodes[@]}" 2>/dev/null
 }

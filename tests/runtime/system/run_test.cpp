@@ -103,6 +103,7 @@ pid_t start(task<> (*main)(system&), const char* trace = "", const char* errors 
   sigprocmask(SIG_SETMASK, &before, nullptr);
   if (child != 0) return child;
   std::freopen(errors, "w", stderr);
+  std::setvbuf(stderr, nullptr, _IONBF, 0);  // As it is at the start of a program.
   alarm(20);
   const char* arguments[] = {"program", "--threads", "2", "--log-level", "off", "--trace", trace};
   const int code = run(std::size(arguments), const_cast<char**>(arguments), main);
