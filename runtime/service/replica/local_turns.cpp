@@ -4,8 +4,16 @@
 
 namespace troupe::detail {
 
+namespace {
+
+constexpr auto has_ended = [](const auto& replica) { return replica.turns->over.load(); };
+
+}  // namespace
+
 void local_turns::add(const service_state& service, const replica_slot& slot, bool own_thread) {
   std::lock_guard lock(mutex_);
+  // Many may have ended since the last look.
+  if (replicas_.size() == replicas_.capacity()) std::erase_if(replicas_, has_ended);
   replicas_.push_back({.serial = slot.serial,
                        .service = service.number,
                        .name = service.options.name,
@@ -17,7 +25,7 @@ void local_turns::add(const service_state& service, const replica_slot& slot, bo
 std::vector<local_turns::turn> local_turns::look(time_point now) {
   std::vector<turn> found;
   std::lock_guard lock(mutex_);
-  std::erase_if(replicas_, [](const auto& r) { return r.turns->over.load(); });
+  std::erase_if(replicas_, has_ended);
   for (auto& r : replicas_) {
     const auto seen_for = r.seen.look(r.turns->count, now);
     if (!r.turns->count.is_in_turn()) continue;

@@ -93,14 +93,15 @@ TEST_CASE("segments: the error of a run is told once, and before its system ends
   std::vector<std::string> told;
   const auto on_error = [&](const call_error& error) {
     told.emplace_back(error.what());
-    // The gauges of a service go when the system stops it.
-    CHECK(metrics->text().find("\ntroupe_replicas_ready{") != std::string::npos);
+    // This gauge goes with its system.
+    CHECK(metrics->text().find("\ntroupe_driver_stalled_seconds ") != std::string::npos);
   };
   CHECK_THROWS_AS(
       train(algorithm_with(config), {.root = folder.path},
             {.metrics = metrics, .on_error = on_error, .callbacks = {.on_update = fail}}),
       call_error);
   CHECK(told == std::vector<std::string>{"service_down: envs: they hang"});
+  CHECK(metrics->text().find("\ntroupe_driver_stalled_seconds ") == std::string::npos);
 }
 
 }  // namespace
