@@ -115,12 +115,13 @@ task<> restore_each(const training_run& run, service<Role> which, std::vector<st
 }
 
 /// Returns the states of the replicas, in the order of their indices. Waits for replicas that are
-/// being restarted; see until_ready. `replicas` is the number that serves unless some are lost.
+/// being restarted; see until_ready. `replicas` is the number that serves unless some are lost; it
+/// is 0 after a checkpoint of a run that was stopped while none served.
 template <auto Save, class Role>
 task<std::vector<std::string>> save_each(const training_run& run, service<Role> which,
                                          std::size_t replicas) {
   for (;;) {
-    const auto count = co_await until_ready(run, which, replicas);
+    const auto count = co_await until_ready(run, which, std::max<std::size_t>(replicas, 1));
     std::vector<std::string> states;
     if (count == 0) co_return states;
     auto settled = co_await which.template fanout_settled<Save>();

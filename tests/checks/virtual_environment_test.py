@@ -44,7 +44,6 @@ class Environments(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name) / "venvs/one"
         self.folder.mkdir(parents=True)
-        self.folder.joinpath("bin").mkdir()
 
     def make(self, installations, packages=PACKAGES, optional=()):
         with mock.patch.object(virtual_environment, "run_quietly", installations.run), \
