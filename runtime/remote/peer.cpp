@@ -20,10 +20,11 @@ ref<inbox> start_peer(remote_context& system, std::shared_ptr<connection> to, pe
   // thread lives longer.
   const bool foreign = caf::logger::current_logger() == nullptr;
   auto& actors = system.actors();
-  // A guest's peer answers pings and ends hung replicas. Replicas that fill the pool, for example
-  // with constructors that load models, must not keep it from that.
+  // A guest's peer answers pings and ends hung replicas. A host's peer makes the guest's calls.
+  // Replicas that fill the pool, for example with constructors that load models, must not keep
+  // them from that.
   const bool reserved = mine != link_side::host;
-  const auto by = reserved ? host::turns::reserved : host::turns::pooled;
+  const auto by = reserved ? host::turns::reserved : host::turns::assured;
   const auto actor =
       actors.spawn<peer>(std::ref(system), by, std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);

@@ -35,7 +35,7 @@ remote_replica::remote_replica(caf::actor_config& config, remote_context& system
                                const replica_info& info, std::shared_ptr<replica_slot> slot,
                                ready_function ready, slot_provider& there)
     : replica(config, system, "remote replica", std::move(service), info, std::move(slot),
-              std::move(ready)),
+              std::move(ready), turns::assured),
       remote_(system),
       factory_(std::move(factory)),
       there_(&there) {
@@ -47,7 +47,7 @@ remote_replica::remote_replica(caf::actor_config& config, remote_context& system
                                std::shared_ptr<replica_slot> slot, ready_function ready,
                                std::shared_ptr<connection> to, std::uint64_t serial)
     : replica(config, system, "remote replica", std::move(service), info, std::move(slot),
-              std::move(ready)),
+              std::move(ready), turns::assured),
       remote_(system),
       serial_(serial),
       to_(std::move(to)) {

@@ -11,6 +11,7 @@
 
 namespace troupe::detail {
 
+/// Its turns are assured, because what it hears decides whether the supervisor gives it up.
 class remote_replica final : public replica {
  public:
   /// For a role that `there` has yet to make.

@@ -21,8 +21,8 @@ std::string name_of(const std::string& kind, const service_state& service,
 
 replica::replica(caf::actor_config& config, replica_context& system, const char* kind,
                  std::shared_ptr<service_state> service, const replica_info& info,
-                 std::shared_ptr<replica_slot> slot, ready_function ready)
-    : host(config, system, name_of(kind, *service, info)),
+                 std::shared_ptr<replica_slot> slot, ready_function ready, turns by)
+    : host(config, system, name_of(kind, *service, info), by),
       system_(system),
       service_(std::move(service)),
       info_(info),

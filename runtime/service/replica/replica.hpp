@@ -41,7 +41,7 @@ class replica : public host {
   /// dies. `slot` is its own, and gets its mailbox. Whoever made it may watch how it starts there.
   replica(caf::actor_config& config, replica_context& system, const char* kind,
           std::shared_ptr<service_state> service, const replica_info& info,
-          std::shared_ptr<replica_slot> slot, ready_function ready);
+          std::shared_ptr<replica_slot> slot, ready_function ready, turns by = turns::pooled);
 
   // In a turn of its own.
   void stop_working(call_base& call) override = 0;

@@ -44,11 +44,12 @@ serve_options clerks(std::size_t replicas) {
           .router = routing::round_robin()};
 }
 
-/// Plays it with simulated nodes.
-void play_on_nodes(task<> (*main)(system&), std::uint64_t seed = 1) {
+/// Plays it with simulated nodes. `threads`, if it is not 0, limits the threads of all processes.
+void play_on_nodes(task<> (*main)(system&), std::uint64_t seed = 1, std::size_t threads = 0) {
   log_off();
   system sys({.deterministic = true, .seed = seed});
   running = &sys;
+  if (threads > 0) detail::core_of(sys).limit_threads(threads);
   nodes();
   sys.run(main(sys));
 }
@@ -121,6 +122,28 @@ task<> be_busy(system& sys) {
   const int worked = co_await work_all(two, 4, 25);
   CHECK(worked == 4);
   CHECK(now() - start == 50s);  // Two at once.
+  CHECK(metric("troupe_replica_restarts_total") == 0);
+}
+
+task<> hold_threads(service<clerk> of) { co_await of.fanout<&clerk::work>(2); }
+task<> work_one_after_the_other(service<clerk> to) {
+  for (int i = 0; i < 4; ++i) {
+    const int worked = co_await work_all(to, 2, 1);
+    CHECK(worked == 2);
+  }
+}
+
+/// Calls of another service hold the controller's threads for longer than max_call_time.
+task<> work_behind_a_full_pool(system& sys) {
+  nodes().join("node-1", 2);
+  auto options = clerks(2);
+  options.max_call_time = 4s;
+  auto two = co_await sys.serve<clerk>(options, 0);
+  auto here = co_await sys.serve<clerk>({.name = "clerks here", .replicas = 40}, 0);
+  std::vector<task<>> both;
+  both.push_back(hold_threads(here));
+  both.push_back(work_one_after_the_other(two));
+  co_await all(std::move(both));
   CHECK(metric("troupe_replica_restarts_total") == 0);
 }
 
@@ -212,6 +235,9 @@ TEST_CASE("simulated nodes: replicas that wait for room are warned of with the n
 }
 TEST_CASE("simulated nodes: replicas that are busy on all threads are not lost") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(be_busy, seed);
+}
+TEST_CASE("simulated nodes: those that are busy are not lost while the controller has no thread to spare") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(work_behind_a_full_pool, seed, 2);
 }
 TEST_CASE("simulated nodes: replicas that hang on all threads are replaced") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(hang_on_all, seed);
