@@ -143,10 +143,19 @@ session_waits session_queue::waits() {
   return all;
 }
 
+std::size_t session_queue::note_standstill(time_point now, duration limit) {
+  std::lock_guard lock(mutex_);
+  if (std::exchange(moves_, false) || owner_ || queue_.empty()) stands_since_ = now;
+  if (standstill_told_ || now - stands_since_ < limit) return 0;
+  standstill_told_ = true;
+  return queue_.size();
+}
+
 void session_queue::end_session(const session_request& request, replica_slot& slot) {
   std::vector<session_call> served;
   {
     std::lock_guard lock(mutex_);
+    moves_ = true;
     std::erase_if(held_, [&](const auto& each) { return each.request == &request; });
     slot.has_exclusive_session = false;
     if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) slot.drain();
@@ -164,6 +173,7 @@ bool session_queue::grant(session_request& request) {
     if (!best || slot->sessions.load() < best->sessions.load()) best = slot;
   }
   if (!best) return false;
+  moves_ = true;
   best->sessions.fetch_add(1);
   best->has_exclusive_session = request.exclusive;
   held_.push_back({&request, request.who.get(), request.by_slice, best->serial, request.exclusive});

@@ -116,6 +116,10 @@ class session_queue {
   /// Returns the sessions that are open and those that wait for one; none if nobody waits, or if
   /// another process owns the service.
   session_waits waits();
+  /// Returns the number of groups that wait if, for `limit` up to `now`, some have waited and no
+  /// session has begun or ended, as far as calls of this function can tell. Only the first such
+  /// standstill is told; otherwise it returns 0.
+  std::size_t note_standstill(time_point now, duration limit);
 
   // An owner in another process answers with these.
   /// Grants the request. Returns false if nobody waits for it any more.
@@ -135,6 +139,9 @@ class session_queue {
   std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas_;  ///< May be null.
   std::list<session_group> queue_;
   std::vector<held_session> held_;
+  bool moves_ = true;  ///< True if a session has begun or ended since the last look.
+  bool standstill_told_ = false;
+  time_point stands_since_{};
 };
 
 }  // namespace troupe::detail

@@ -38,11 +38,13 @@ service_context::service_context(const actor_options& actors, const fault_plan& 
 service_context::~service_context() { unwatch_pool(); }
 
 /// Called on the clock's thread, from time to time. Counts the replicas that are in long turns. If
-/// such turns hold every thread of the pool, it logs the services whose replicas do so.
+/// such turns hold every thread of the pool, it logs the services whose replicas do so. It also
+/// logs services where sessions are awaited in vain.
 void service_context::look_at_turns() {
   std::map<std::size_t, std::size_t> serving;  // Keyed by the service's number.
   std::map<std::string, std::size_t> in_pool;
-  for (const auto& turn : local_turns().look(clock().now())) {
+  const auto now = clock().now();
+  for (const auto& turn : local_turns().look(now)) {
     if (turn.seen_for < pool_watch::long_turn) continue;
     if (!turn.abandoned) ++serving[turn.service];
     if (!turn.own_thread) {
@@ -55,6 +57,13 @@ void service_context::look_at_turns() {
     }
   }
   for (const auto& service : all_services()) {
+    const auto waiting = service->sessions().note_standstill(now, pool_watch::long_turn);
+    if (waiting > 0) {
+      log::info("sessions are awaited, and none has begun or ended for long",
+                {{"service", service->options.name},
+                 {"waiting", waiting},
+                 {"longer_than", to_text(pool_watch::long_turn)}});
+    }
     const auto found = serving.find(service->number);
     service->in_long_turns = found == serving.end() ? 0 : found->second;
   }

@@ -112,6 +112,42 @@ task<> named_in_log(system& sys, const captured_stream& log) {
   CHECK(said.find(on_its_own) == said.rfind(on_its_own));
 }
 
+// ---- sessions
+
+/// Awaits a session that never ends.
+task<> wait_for_session(service<holder> of) { co_await of.session({.exclusive = true}); }
+
+/// Holds exclusive sessions for a moment each, one after the other.
+task<> hold_often(service<holder> of) {
+  for (;;) {
+    const auto held = co_await of.session({.exclusive = true});
+    co_await sleep_for(100ms);
+  }
+}
+
+task<> until_logged(const captured_stream& log, std::string text) {
+  const auto start = time_now();
+  while (log.text().find(text) == std::string::npos && since(start) < 30s) {
+    co_await sleep_for(50ms);
+  }
+  CHECK_THAT(log.text(), holds(text));
+}
+
+task<> session_in_log(system& sys, const captured_stream& log) {
+  auto crossed = co_await sys.serve<holder>({.name = "crossed"});
+  auto moving = co_await sys.serve<holder>({.name = "moving"});
+  const auto held = co_await crossed.session({.exclusive = true});
+  const std::string line = "sessions are awaited, and none has begun or ended for long";
+  std::vector<task<>> parts;
+  parts.push_back(until_logged(log, line + " service=crossed waiting=2"));
+  for (int i = 0; i < 2; ++i) {
+    parts.push_back(wait_for_session(crossed));
+    parts.push_back(hold_often(moving));
+  }
+  co_await any(std::move(parts));
+  CHECK(log.text().find(line) == log.text().rfind(line));
+}
+
 // ---- threads that can't be had
 
 /// Two replicas are abandoned, and their endpoints hold both threads of the pool.
@@ -218,6 +254,13 @@ TEST_CASE("held pool: the log and the metrics name the services, and threads com
   log::set_level("info");
   system sys({.threads = 2});
   sys.run(named_in_log(sys, log));
+}
+
+TEST_CASE("held pool: the log names services where sessions are awaited in vain") {
+  captured_stream log(stderr);
+  log::set_level("info");
+  system sys({.threads = 2});
+  sys.run(session_in_log(sys, log));
 }
 
 TEST_CASE("held pool: the log names services whose abandoned replicas hold the threads") {
