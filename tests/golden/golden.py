@@ -4,6 +4,9 @@ Each of the runs in runs.json is short, the same each time, and takes another wa
 of the final weights, the evaluation at the end, each column of progress.csv but those of time, and the summary. Beside them are the
 parts that probe.cpp prints a digest of each: learners on recorded batches, and episodes by given weights.
 
+A run with "resume" is made a second time as one that was killed at an early checkpoint and resumed. "{worlds}" in its arguments is the
+plug-in with the environments of worlds.cpp, "{data}" a file of examples.
+
 Without --against each run is made twice, and both must be alike. With it COMMIT is built in build/golden/COMMIT and makes
 the same runs. A run whose order is "sync" must come out alike there. One whose order is "async" depends on the order of its
 actors' turns, which a change may shift: it must come out alike twice here, and where COMMIT's is another the table says so.
@@ -19,6 +22,7 @@ import hashlib
 import json
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,7 +32,8 @@ REPOSITORY = HERE.parents[1]
 TROUPE = "deploy/troupe/troupe"
 LIMIT_S = 300  # of one run
 # What depends on the clock, where the run lies, and what the machine did.
-OTHER_KEYS = {"start_s", "wall_s", "cpu_s", "steps_per_s", "run_directory", "metrics_port"}
+OTHER_KEYS = {"start_s", "wall_s", "cpu_s", "steps_per_s", "run_directory", "metrics_port", "resumed_from_step"}
+DATA = "".join(json.dumps({"prompt": one, "answer": other}) + "\n" for one, other in zip("abcdefghijklmnop", "bcdefghijklmnopq"))
 
 
 def read_json(name):
@@ -56,21 +61,45 @@ def read_columns(path):
     return {name: digest("\n".join(row[name] for row in rows)) for name in names}
 
 
-def make_run(troupe, arguments, facts):
-    """What a run came out as: {"weights", "columns", "summary"}, or {"error"}."""
+def forget_later(run):
+    """Leaves the oldest checkpoint alone in a run's folder, as if the run had been killed soon after it. Returns its step."""
+    steps = sorted(int(each.name.removeprefix("ckpt-")) for each in (run / "checkpoints").iterdir())
+    for step in steps[1:]:
+        shutil.rmtree(run / "checkpoints" / f"ckpt-{step}")
+    return steps[0]
+
+
+def make_run(troupe, arguments, facts, killed=False):
+    """What a run came out as: {"weights", "columns", "summary"}, or {"error"}. `killed`: it is killed and resumed."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [troupe, "train", "--json", "--metrics-port", "0", "--runs", folder, *arguments]
-        command += ["--deterministic"] if facts.get("deterministic", True) else []
-        try:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        except subprocess.TimeoutExpired:
-            return {"error": f"not done within {LIMIT_S} s"}
-        if result.returncode != 0:
-            return {"error": f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}"}
-        summary = json.loads(result.stdout.splitlines()[-1])
+        data = pathlib.Path(folder) / "letters.jsonl"
+        data.write_text(DATA)
+        worlds = troupe.parents[2] / "tests/golden/golden_worlds.so"
+        arguments = [each.replace("{worlds}", str(worlds)).replace("{data}", str(data)) for each in arguments]
+        command = [troupe, "train", "--json", "--metrics-port", "0"]
+        begin = [*command, "--runs", folder, *arguments, *(["--deterministic"] if facts.get("deterministic", True) else [])]
+        summary = run_to_end(begin)
+        if killed and "error" not in summary:
+            step = forget_later(pathlib.Path(summary["run_directory"]))
+            summary = run_to_end([*command, "--resume", summary["run_directory"]])
+            if "error" not in summary and summary["resumed_from_step"] != step:
+                return {"error": f"expected to resume from step {step}, got {summary['resumed_from_step']}"}
+        if "error" in summary:
+            return summary
         columns = read_columns(pathlib.Path(summary["run_directory"]) / "progress.csv")
     kept = {key: value for key, value in summary.items() if key not in OTHER_KEYS and key != "weights_sha256"}
     return {"weights": summary["weights_sha256"], "columns": columns, "summary": kept}
+
+
+def run_to_end(command):
+    """The summary that a run prints, or {"error"}."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return {"error": f"not done within {LIMIT_S} s"}
+    if result.returncode != 0:
+        return {"error": f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}"}
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def read_parts(build):
@@ -116,7 +145,8 @@ def build_commit(commit):
         subprocess.run(["git", "worktree", "add", "--detach", str(tree), name], cwd=REPOSITORY, check=True)
     if not (tree / "build/release/build.ninja").exists():
         subprocess.run(["cmake", "--preset", "release"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe", "golden_probe"],
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe", "golden_probe",
+                    "golden_worlds"],
                    cwd=tree, check=True)
     return tree / "build/release"
 
@@ -167,7 +197,10 @@ def main():
             if other:
                 then = make_run(other / TROUPE, options_of_then(arguments, renames), facts)
                 then = in_terms_of_now(then, renames)
-            again = make_run(troupe, arguments, facts) if other is None or facts["order"] == "async" else None
+            resumes = facts.get("resume", False)
+            again = None
+            if other is None or facts["order"] == "async" or resumes:
+                again = make_run(troupe, arguments, facts, killed=resumes)
         verdict, found = judge(facts, now, then, again, renames["exceptions"].get(name))
         counts[verdict] += 1
         record[name] = {"verdict": verdict, "weights": now.get("weights"), "differs": found}

@@ -1,0 +1,252 @@
+#include "actors/torch/torch.hpp"
+
+#include "tests/algorithms/contract/subjects.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
+#include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/language_models/sft/sft_algorithm.hpp"
+#include "runtime/config/config.hpp"
+#include "tests/algorithms/multi_agent/leaving.hpp"
+#include "tests/algorithms/multi_agent/off_policy/departing.hpp"
+#include "tests/algorithms/multi_agent/off_policy/gathering.hpp"
+#include "tests/algorithms/multi_agent/test_worlds.hpp"
+
+namespace troupe::testing {
+
+namespace {
+
+/// A pole that is to be balanced for 8, 12 or 16 steps, by its level.
+template <bool Saves>
+class level_pole final : public environment {
+ public:
+  env_spec spec() const override {
+    auto spec = inner_.spec();
+    spec.levels = 3;
+    return spec;
+  }
+  void set_level(std::size_t level) override { level_ = level; }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    inner_.reset(seed, obs);
+    steps_ = 0;
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    auto result = inner_.step(action, obs);
+    result.truncated = ++steps_ == 8 + 4 * static_cast<std::int64_t>(level_);
+    result.success = !result.terminated;
+    return result;
+  }
+  bool save(state_writer& to) const override {
+    to.put("steps", steps_);
+    return Saves && inner_.save(to);
+  }
+  void restore(const state_reader& from) override {
+    from.get("steps", steps_);
+    inner_.restore(from);
+  }
+
+ private:
+  cartpole inner_;
+  std::size_t level_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+void register_worlds() {
+  static const bool known =
+      (register_environment<level_pole<true>>("LevelPole-v0"),
+       register_environment<level_pole<false>>("ForgetfulLevelPole-v0"), true);
+  static_cast<void>(known);
+  register_test_worlds();
+  register_departing();
+  register_gathering();
+  register_leaving();
+}
+
+using options = std::vector<std::string>;
+
+options operator+(options all, const options& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+const options evaluated = {"evaluation.every_steps=200", "evaluation.episodes=2",
+                           "evaluation.final_episodes=2"};
+
+/// Seven updates of 128 steps.
+const options on_policy =
+    evaluated + options{"total_steps=896",   "env.n_envs=2",      "rollout.batch=2",
+                        "rollout.workers=3", "policy.hidden=[8]", "rollout.n_steps=32"};
+const options ppo = on_policy + options{"trainer.batch_size=16", "trainer.n_epochs=2"};
+
+/// Fourteen updates of three gradient steps, after 298 steps that fill a replay which forgets.
+/// An episode of Pendulum ends at 400 steps.
+const options off_policy = evaluated + options{"total_steps=440",
+                                               "env.n_envs=2",
+                                               "collection.learning_starts=298",
+                                               "collection.train_freq=10",
+                                               "collection.gradient_steps=3",
+                                               "collection.workers=3",
+                                               "collection.max_staleness=4",
+                                               "replay.capacity=150",
+                                               "trainer.batch_size=8",
+                                               "policy.hidden=[8]",
+                                               "log.episodes=1"};
+
+/// Seven updates of four environments.
+const options joint_on_policy =
+    evaluated + options{"total_steps=896",  "env.n_envs=4",      "rollout.n_steps=16",
+                        "rollout.batch=2",  "rollout.workers=3", "trainer.batch_size=32",
+                        "policy.hidden=[8]"};
+const options joint_ppo = joint_on_policy + options{"trainer.n_epochs=2"};
+
+/// Updates of two gradient steps after each 16 steps, after 100 steps.
+const options joint_off_policy = evaluated + options{"total_steps=320",
+                                                     "env.n_envs=4",
+                                                     "collection.learning_starts=100",
+                                                     "collection.train_freq=4",
+                                                     "collection.gradient_steps=2",
+                                                     "collection.workers=3",
+                                                     "collection.max_staleness=4",
+                                                     "replay.capacity=150",
+                                                     "trainer.batch_size=16",
+                                                     "trainer.lr=0.01",
+                                                     "policy.hidden=[8]",
+                                                     "log.episodes=2"};
+const options joint_q = joint_off_policy + options{"trainer.target_update_interval=32",
+                                                   "trainer.tau=0.5", "env.id=Meeting-v0"};
+
+const std::string prioritised = R"(replay.prioritised={"alpha":0.6,"beta":0.4})";
+
+std::vector<subject> single_agents() {
+  const options normalized = {"env.normalize_obs=true", "env.normalize_reward=true"};
+  const options pendulum = {"env.id=Pendulum-v1"};
+  const options sde = {"policy.use_sde=true", "policy.sde_sample_freq=5"};
+  const options linear = {"trainer.lr_schedule=linear"};
+  const options levels = {
+      R"(env.curriculum={"promote_at":0.5,"window":8,"min_episodes":4,"demote_at":0.3})"};
+  return {
+      {"ppo", "ppo", ppo + linear},
+      {"ppo whose environments can't be saved", "ppo",
+       ppo + levels + options{"env.id=ForgetfulLevelPole-v0"}, false},
+      {"ppo, normalised", "ppo", ppo + pendulum + normalized},
+      {"ppo, state-dependent exploration", "ppo", ppo + pendulum + sde},
+      {"ppo on a curriculum", "ppo", ppo + levels + options{"env.id=LevelPole-v0"}},
+      {"ppo on tasks", "ppo",
+       ppo + options{"env.max_episode_steps=30", "env.schedule.rule=by_need",
+                     R"(env.tasks=[{"id":"CartPole-v1","floor":0,"target":30},)"
+                     R"({"id":"Acrobot-v1","floor":-30,"target":-10}])"}},
+      {"a2c", "a2c", on_policy + linear},
+      {"reinforce", "reinforce", on_policy + linear},
+      {"dqn", "dqn",
+       off_policy + linear +
+           options{"trainer.double_q=true", "trainer.dueling=true",
+                   "trainer.target_update_interval=80"}},
+      {"dqn, prioritised and normalised", "dqn",
+       off_policy + normalized + options{prioritised, "replay.n_step=3"}},
+      {"dqn on a curriculum", "dqn", off_policy + levels + options{"env.id=LevelPole-v0"}},
+      {"sac", "sac", off_policy + linear},
+      {"sac, prioritised and normalised", "sac",
+       off_policy + normalized + options{prioritised, "replay.n_step=3"}},
+      {"sac, state-dependent exploration", "sac", off_policy + sde},
+      {"td3", "td3", off_policy + linear},
+      {"td3, prioritised and normalised", "td3", off_policy + normalized + options{prioritised}},
+      {"ddpg, correlated noise", "ddpg", off_policy + options{"noise.kind=ornstein_uhlenbeck"}},
+  };
+}
+
+std::vector<subject> several_agents() {
+  const options meeting = {"env.id=Meeting-v0"}, turns = {"env.id=Turns-v0"};
+  const options own = {"agents.share=false"}, linear = {"trainer.lr_schedule=linear"};
+  const options gathering = {"env.id=Gathering-v0", "noise.kind=ornstein_uhlenbeck"};
+  return {
+      {"ippo", "ippo", joint_ppo + meeting + own},
+      {"ippo in turns", "ippo", joint_ppo + turns},
+      {"mappo", "mappo", joint_ppo + meeting},
+      {"mappo, policies of their own", "mappo", joint_ppo + meeting + own + linear},
+      {"coma", "coma", joint_on_policy + meeting + options{"trainer.target_interval=5"}},
+      {"coma, agents that leave", "coma",
+       joint_on_policy + own + options{"env.id=Leaving-v0", "trainer.target_interval=5"}},
+      {"iql, prioritised", "iql", joint_q + own + options{prioritised}},
+      {"iql in turns", "iql", joint_q + turns},
+      {"vdn", "vdn", joint_q},
+      {"vdn, agents that depart", "vdn", joint_q + options{"env.id=Departing-v0"}},
+      {"qmix", "qmix", joint_q + options{prioritised}},
+      {"qmix, policies of their own", "qmix", joint_q + own},
+      {"maddpg", "maddpg", joint_off_policy + gathering},
+      {"maddpg, agents that leave", "maddpg",
+       joint_off_policy + own + options{"env.id=GatheringLeaving-v0"}},
+      {"matd3, correlated noise", "matd3", joint_off_policy + gathering + own},
+  };
+}
+
+std::vector<subject> language_models(const std::filesystem::path& folder) {
+  const auto data = folder / "letters.jsonl";
+  std::ofstream to(data);
+  for (char c = 'a'; c < 'q'; ++c) {
+    const nlohmann::json line{{"prompt", std::string(1, c)}, {"answer", std::string(1, c + 1)}};
+    to << line.dump() << '\n';
+  }
+  const options sft = {
+      "task.data=" + data.string(), "task.held_out=0.25",      "model.layers=2",
+      "model.hidden_size=32",       "model.max_positions=128", "trainer.batch_size=5",
+      "trainer.epochs=3",           "trainer.lr=1e-3",         "trainer.warmup_updates=1"};
+  const options grpo = {"total_steps=6",
+                        "warm_start.batches=3",
+                        "warm_start.batch_size=8",
+                        "warm_start.lr=1e-3",
+                        "rollout.prompts=4",
+                        "rollout.group=4",
+                        "rollout.max_completion_tokens=4",
+                        "rollout.workers=6",
+                        "rollout.max_staleness=2",
+                        "trainer.lr=3e-3",
+                        "trainer.zero_variance_groups=keep",
+                        "evaluation.every_updates=2",
+                        "evaluation.problems=4",
+                        "evaluation.final_problems=6"};
+  const options lora = {"trainer.lora.rank=2"};
+  return {
+      {"sft", "sft", sft, true, false},
+      {"sft, adapters", "sft", sft + lora, true, false},
+      {"grpo", "grpo", grpo},
+      {"grpo in a world", "grpo", grpo + options{"task.name=blackjack"}},
+      {"grpo, a refreshed reference", "grpo",
+       grpo + options{"trainer.kl_coef=0.5", "trainer.reference_every_updates=1"}},
+      {"grpo, adapters", "grpo", grpo + lora},
+  };
+}
+
+}  // namespace
+
+const std::vector<named_algorithm>& known_algorithms() {
+  static const auto all = [] {
+    auto known = built_in_algorithms();
+    known.push_back(grpo_algorithm());
+    known.push_back(sft_algorithm());
+    return known;
+  }();
+  return all;
+}
+
+std::vector<subject> make_subjects(const std::filesystem::path& folder) {
+  register_worlds();
+  auto all = single_agents();
+  for (const auto& some : {several_agents(), language_models(folder)}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+algorithm algorithm_of_subject(const subject& one, const std::vector<std::string>& more) {
+  const auto& all = known_algorithms();
+  const auto found = std::ranges::find(all, one.algo, &named_algorithm::name);
+  const auto document =
+      load_config({}, one.options + options{"deterministic=true", "checkpoint.keep=20"} + more);
+  return found->configure(document, {});
+}
+
+}  // namespace troupe::testing
