@@ -26,8 +26,11 @@ int network_shape::choice_count() const {
 }
 
 int network_shape::actor_outputs() const {
-  const auto options = categories();
-  return continuous_size + std::accumulate(options.begin(), options.end(), 0) + multi_binary;
+  // This is called in every step, so it makes no list of the categories.
+  const int logits = discrete_actions > 0
+                         ? discrete_actions
+                         : std::accumulate(multi_discrete.begin(), multi_discrete.end(), 0);
+  return continuous_size + logits + multi_binary;
 }
 
 namespace {

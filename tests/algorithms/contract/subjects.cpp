@@ -195,6 +195,8 @@ std::vector<subject> language_models(const std::filesystem::path& folder) {
       "model.hidden_size=32",       "model.max_positions=128", "trainer.batch_size=5",
       "trainer.epochs=3",           "trainer.lr=1e-3",         "trainer.warmup_updates=1"};
   const options grpo = {"total_steps=6",
+                        "model.layers=1",
+                        "model.hidden_size=32",
                         "warm_start.batches=3",
                         "warm_start.batch_size=8",
                         "warm_start.lr=1e-3",
