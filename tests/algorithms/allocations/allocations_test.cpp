@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <new>
+#include <string>
 
+#include "actors/networks/shape_of.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "runtime/system/system.hpp"
@@ -73,8 +75,8 @@ struct step_counts {
   }
 };
 
-task<> count_steps(system& sys, std::size_t groups, step_counts& counts) {
-  const network_shape shape{.obs_size = 3, .continuous_size = 1};
+task<> count_steps(system& sys, std::string env, std::size_t groups, step_counts& counts) {
+  const auto shape = shape_of(make_vector_environment(env, 1)->spec());
   rollout_roles roles;
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   const actor_critic network(shape, {}, 1);
@@ -83,8 +85,8 @@ task<> count_steps(system& sys, std::size_t groups, step_counts& counts) {
   policy_options acting{.shape = shape, .network = {}, .seed = 1};
   serve_options deciding{.name = "policy", .idempotent = {endpoint<&policy::act>}};
   roles.policies = co_await sys.serve<policy>(std::move(deciding), std::move(acting), store);
-  hosted_environment::factory make = [groups] {
-    return make_vector_environment("Pendulum-v1", environments / groups);
+  hosted_environment::factory make = [env, groups] {
+    return make_vector_environment(env, environments / groups);
   };
   env_observers observers{.stepped = [&counts](std::int64_t) { counts.step(); }};
   roles.environments = co_await sys.serve<hosted_environment>(
@@ -106,12 +108,16 @@ TEST_CASE("calls of each kind of endpoint allocate nothing in steady state") {
 TEST_CASE(
     "generate_rollout: a step, the inference for it and its storage allocate nothing in steady "
     "state") {
-  system sys({.threads = 1});
-  step_counts counts;
-  sys.run(count_steps(sys, 1, counts));
-  CHECK(counts.steps == 4 * n_steps);
-  // Pendulum's episodes end at every 200th step: the list of them grows then.
-  CHECK(counts.with_allocations <= 4 * 2 * (n_steps / 200));
+  // Continuous and discrete actions. Without a good policy the episodes of both end at every 200th
+  // step alone: the list of them grows then.
+  for (const char* env : {"Pendulum-v1", "MountainCar-v0"}) {
+    CAPTURE(env);
+    system sys({.threads = 1});
+    step_counts counts;
+    sys.run(count_steps(sys, env, 1, counts));
+    CHECK(counts.steps == 4 * n_steps);
+    CHECK(counts.with_allocations <= 4 * 2 * (n_steps / 200));
+  }
 }
 
 }  // namespace
