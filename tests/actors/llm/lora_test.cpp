@@ -51,6 +51,25 @@ TEST_CASE("lora: the merged model is the base with its adapters, whatever is ada
   }
 }
 
+TEST_CASE("lora: a merged weight is W + alpha / rank b a") {
+  const auto config = small_model(model_family::llama);
+  const lora_options options{.targets = {projection::up}, .rank = 2, .alpha = 6.0};
+  const auto base = flatten_weights(config, random_weights(config, 2));
+  const auto flat = some_adapters(config, options);
+  const auto merged = merge_adapters(config, options, base, flat);
+  const auto before = weights_in(config, base), after = weights_in(config, merged);
+  std::int64_t begin = 0;  // of a layer, in which a [2, inputs] comes before b [outputs, 2]
+  for (std::size_t layer = 0; layer < before.layers.size(); ++layer) {
+    const auto& weight = before.layers[layer].up;
+    const auto outputs = weight.size(0), inputs = weight.size(1);
+    const auto a = flat.narrow(0, begin, 2 * inputs).view({2, inputs});
+    const auto b = flat.narrow(0, begin + 2 * inputs, 2 * outputs).view({outputs, 2});
+    CHECK(farthest(after.layers[layer].up, weight + 3.0 * at::mm(b, a)) < 1e-6);
+    begin += 2 * (inputs + outputs);
+  }
+  CHECK(begin == flat.numel());
+}
+
 TEST_CASE("lora: fresh adapters leave the model as it was") {
   const auto config = small_model(model_family::qwen3);
   const auto base = flatten_weights(config, random_weights(config, 2));
@@ -66,7 +85,8 @@ TEST_CASE("lora: fresh adapters leave the model as it was") {
 
 TEST_CASE("lora: the gradient is of the adapters alone, and that of the merged weights") {
   const auto config = small_model(model_family::llama);
-  const lora_options options{.targets = {projection::q, projection::up}, .rank = 2};
+  const lora_options options{.targets = {projection::q, projection::up}, .rank = 2, .alpha = 3.0};
+  constexpr double scale = 1.5;  // alpha / rank
   const auto base = lively_weights(config);
   for (const bool recompute : {false, true}) {
     auto trained = train_adapters(config, options, some_adapters(config, options));
@@ -81,7 +101,6 @@ TEST_CASE("lora: the gradient is of the adapters alone, and that of the merged w
     const auto check = [&](projection which, const at::Tensor& weight) {
       const auto& one = trained.weights.layers[1][std::size_t(which)];
       const auto d_weight = weight.grad();
-      const double scale = trained.weights.scale;
       CHECK(d_weight.abs().max().item<double>() > 1e-2);
       CHECK(farthest(one.a.grad(), scale * at::mm(one.b.detach().t(), d_weight)) < 1e-5);
       CHECK(farthest(one.b.grad(), scale * at::mm(d_weight, one.a.detach().t())) < 1e-5);

@@ -190,6 +190,17 @@ TEST_CASE("python: a process that ends is told with its last output, and a reset
   CHECK(envs->step(all_take(0, 2)).obs == recycled_vector<float>{5, 1, 6, 1});
 }
 
+TEST_CASE("python: another process has the reset options and attributes that were set") {
+  const auto envs = make_vector_environment(world("faulty:Dies", R"({"at": 2})"), 1);
+  envs->set_options(R"({"first": 40})");
+  envs->set_attr("bonus", "6");
+  for (const std::uint64_t seed : {1, 2}) {
+    CHECK(envs->reset(seed).obs == recycled_vector<float>{float(seed), 40});
+    CHECK(envs->step(all_take(1, 1)).reward[0] == 7);
+    CHECK_THROWS_AS(envs->step(all_take(1, 1)), environment_process_lost);
+  }
+}
+
 TEST_CASE("python: a process that leaves another one behind is told at once") {
   const auto envs = make_vector_environment(world("faulty:ForksAndDies", R"({"at": 1})"), 1);
   envs->reset(1);

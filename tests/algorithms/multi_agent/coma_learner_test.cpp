@@ -498,6 +498,30 @@ TEST_CASE("coma: the target network is the critic of every so many steps") {
   CHECK(learner.state().target == learner.state().critic);
 }
 
+TEST_CASE("coma: the critic's learning rate follows the schedule") {
+  const two_agent_games games;
+  case_random random(3);
+  const auto r = games.play(random, 5, 6);
+  coma_options options;
+  options.batch_size = 30;  // so that the critic takes one step
+  options.critic_lr = 1e-2;
+  options.lr_schedule = annealing::linear;
+  const auto moved = [&](double progress_remaining) {
+    auto learner = learner_of(games.shape, 0, options, 9);
+    const auto before = learner.state().critic;
+    learner.update(batch_of(games.shape, r, 0), progress_remaining);
+    auto by = learner.state().critic;
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] -= before[i];
+    return by;
+  };
+  // An optimiser's first step is proportional to its learning rate.
+  const auto whole = moved(1.0), quarter = moved(0.25);
+  CHECK(std::ranges::max(whole) > 0.05f);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(quarter[i] == Approx(0.25 * whole[i]).margin(1e-6));
+  }
+}
+
 TEST_CASE("coma: a learner goes on from its state, and refuses another's") {
   const two_agent_games games;
   auto learner = learner_of(games.shape, 0, {}, 9);

@@ -1,5 +1,7 @@
 #include "actors/torch/torch.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "actors/networks/model_file.hpp"
@@ -68,6 +70,31 @@ struct stage {
   std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
 };
 
+/// The column train/importance_weight of a run with several rollouts under way, if it is async.
+template <class Config>
+std::vector<double> importance_weights_of(stage& on, training_mode mode) {
+  auto config = short_run<Config>(mode);
+  config.total_steps = 12 * 4 * 16;
+  config.rollout = {.n_steps = 16, .workers = 3, .max_staleness = 2};
+  config.trainer.lr = 1e-2;
+  config.evaluation.every_steps = 0;
+  config.checkpoint.every_updates = 0;
+  const auto made = on.run(config, mode == training_mode::sync ? "fresh" : "stale");
+  return column(run_directory::open(made.run_directory).progress_csv(), "train/importance_weight");
+}
+
+/// Of fresh data the weight of each row is 1, and so is that of stale data taken for fresh.
+template <class Config>
+void require_stale_rows_weighted() {
+  stage on;
+  const auto apart = [](double weight) { return std::abs(weight - 1.0) > 1e-4; };
+  const auto stale = importance_weights_of<Config>(on, training_mode::async);
+  CHECK(stale.size() == 12);
+  CHECK(std::ranges::count_if(stale, apart) >= 4);
+  const auto fresh = importance_weights_of<Config>(on, training_mode::sync);
+  CHECK(fresh == std::vector<double>(12, 1.0));
+}
+
 std::string message_of(const auto& config) {
   try {
     algorithm_with(config).check();
@@ -109,6 +136,14 @@ TEST_CASE("ippo: agents that act in turn are trained by steps of their own, none
     const auto pieces = on.run_in_pieces(config, "pieces", 2).summary.value();
     CHECK(pieces.weights_sha256 == whole.weights_sha256);
   }
+}
+
+TEST_CASE("ippo: a rollout of older weights is trained on as stale") {
+  require_stale_rows_weighted<ippo_config>();
+}
+
+TEST_CASE("mappo: a rollout of older weights is trained on as stale") {
+  require_stale_rows_weighted<mappo_config>();
 }
 
 TEST_CASE("mappo: a frozen policy keeps its weights, the others learn") {

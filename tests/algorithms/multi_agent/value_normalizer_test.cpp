@@ -28,6 +28,11 @@ rollout_batch one_step(double reward, bool terminated, float bootstrap_value) {
   return batch;
 }
 
+double mean_return_of(const ppo_learner& learner) {
+  const auto scale = learner.state().value_scale;
+  return scale.mean / scale.weight;
+}
+
 }  // namespace
 
 TEST_CASE("value_normalizer: early updates have equal weights, and the deviation has a floor") {
@@ -53,15 +58,35 @@ TEST_CASE("ppo_learner: with normalised values the targets are returns, whatever
   options.gamma = 0.5;
   options.normalize_value = true;
   ppo_learner learner(shape, options, 1);
-  const auto mean = [&] {
-    const auto scale = learner.state().value_scale;
-    return scale.mean / scale.weight;
-  };
   learner.update(one_step(100, true, 0));
-  CHECK(mean() == Approx(100));
+  CHECK(mean_return_of(learner) == Approx(100));
   // A critic's value of 2 now stands for 100 + 2 deviations of 0.1, which is half of the return.
   learner.update(one_step(0, false, 2));
-  CHECK(mean() == Approx((0.99 * 100 + 0.5 * 100.2) / 1.99));
+  CHECK(mean_return_of(learner) == Approx((0.99 * 100 + 0.5 * 100.2) / 1.99));
+}
+
+TEST_CASE("ppo_learner: with normalised values the value at a time limit is a return, too") {
+  ppo_options options;
+  options.batch_size = 4;
+  options.gamma = 0.5;
+  options.normalize_value = true;
+  ppo_learner learner(shape, options, 1);
+  learner.update(one_step(100, true, 0));
+  auto cut = one_step(0, false, 0);
+  cut.truncated = at::ones({1, rows}, at::kBool);
+  SECTION("as the critic that acted gave it") {
+    cut.final_value = at::full({1, rows}, 2.0);
+    learner.update(cut);
+    CHECK(mean_return_of(learner) == Approx((0.99 * 100 + 0.5 * 100.2) / 1.99));
+  }
+  SECTION("as the present critic gives it, of stale rows") {
+    cut.proximal_correction = true;
+    cut.final_obs = at::ones({rows, 2});
+    cut.final_index = at::stack({at::zeros({rows}, at::kLong), at::arange(rows, at::kLong)}, 1);
+    const double value = learner.model().values(cut.final_obs)[0].item<double>();
+    learner.update(cut);
+    CHECK(mean_return_of(learner) == Approx((0.99 * 100 + 0.5 * (100 + 0.1 * value)) / 1.99));
+  }
 }
 
 }  // namespace troupe

@@ -1,6 +1,8 @@
 // What the particle environments have beside those of the Python package: levels by the number of
 // agents, and agents that nobody hears.
 
+#include <cmath>
+
 #include "actors/environments/vector_env.hpp"
 #include "actors/worlds/mpe/simple_speaker_listener.hpp"
 #include "actors/worlds/mpe/simple_spread.hpp"
@@ -42,6 +44,22 @@ TEST_CASE("simple_spread: a level has as many agents as its number says, and the
       CHECK(after.agent_reward[0] < 0);
       obs = std::move(after.obs);
     }
+  }
+}
+
+TEST_CASE("simple_spread: on the first level the reward is the distance of the only agent") {
+  vector_env<simple_spread> worlds(1, [] { return simple_spread(growing()); });
+  const auto spec = worlds.spec();
+  const agent_layout layout(spec);
+  worlds.set_level(0);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    worlds.reset(seed);
+    env_actions actions;
+    actions.discrete = {1, 2, 3};
+    const auto after = worlds.step(actions);
+    const auto own = layout[0].obs.of(std::span<const float>(after.obs));
+    const double distance = std::hypot(own[4], own[5]);  // from the landmark
+    CHECK(after.agent_reward[0] == Approx(-0.5 * distance).epsilon(1e-5));
   }
 }
 

@@ -90,6 +90,22 @@ std::istringstream section(const std::string& text, int which) {
   return std::istringstream(text.substr(text.find('\n', at) + 1));
 }
 
+/// What a player gets who sticks. Both hands have two cards, and the dealer draws no other one.
+double reward_of_sticking(const blackjack_options& rules, std::int64_t player,
+                          std::int64_t dealer) {
+  detail::env_random random;
+  random.begin_episode(1);
+  state_writer state;
+  state.put("hands", std::vector<std::int64_t>{2, player, 0, 2, dealer, 0});
+  state.put("shown", 10);
+  random.save(state);
+  blackjack env(rules);
+  env.restore(state_reader(state.bytes()));
+  std::vector<float> obs(45);
+  const std::int64_t stick = 0;
+  return env.step(action_view(stick), obs).reward;
+}
+
 }  // namespace
 
 TEST_CASE("blackjack: 1,000 random steps equal Gymnasium's draw for draw", "[env]") {
@@ -134,6 +150,16 @@ TEST_CASE("blackjack: a hand that is bust takes no more cards", "[env]") {
   }
   CHECK_THROWS_WITH(env.step(action_view(hit), obs),
                     "Blackjack: the hand is bust, reset comes first");
+}
+
+TEST_CASE("blackjack: equal sums are a push, which pays nothing", "[env]") {
+  const std::vector<blackjack_options> both{{}, {.sutton_barto = false, .natural = true}};
+  for (const auto& rules : both) {
+    CHECK(reward_of_sticking(rules, 20, 20) == 0);
+    CHECK(reward_of_sticking(rules, 17, 17) == 0);
+    CHECK(reward_of_sticking(rules, 20, 19) == 1);
+    CHECK(reward_of_sticking(rules, 12, 17) == -1);
+  }
 }
 
 TEST_CASE("blackjack: an action other than 0 and 1 is refused with its value", "[env]") {

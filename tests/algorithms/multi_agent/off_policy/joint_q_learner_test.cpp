@@ -396,6 +396,23 @@ TEST_CASE("joint q: the targets follow by tau, those of the mixer too", "[joint_
   }
 }
 
+TEST_CASE("joint q: several updates of the targets leave as many powers of 1 - tau", "[joint_q]") {
+  const auto shape = four_agents();
+  joint_q_options options;
+  options.tau = 0.25;
+  qmix_learner learner(shape, options, 1);
+  const auto before = weights_of(learner);
+  learner.update(some_batch(shape, 1));
+  const auto now = weights_of(learner);
+  learner.update_target(0);
+  CHECK(std::ranges::equal(learner.target(), before));
+  learner.update_target(3);
+  constexpr double stays = 27.0 / 64;  // (3 / 4)^3
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    CHECK(learner.target()[i] == Approx(stays * before[i] + (1 - stays) * now[i]).margin(1e-6));
+  }
+}
+
 TEST_CASE("qmix: a model's mixer is taken, and one that it doesn't have keeps its weights",
           "[joint_q]") {
   const auto shape = four_agents();

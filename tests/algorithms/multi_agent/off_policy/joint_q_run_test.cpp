@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/multi_agent/off_policy/iql/iql.hpp"
@@ -62,6 +63,44 @@ saved_model model_of(const run_summary& run) {
   return load_model(run_directory::open(run.run_directory).last_model());
 }
 
+/// The learner's state after the update at `steps` environment steps, of a run that kept them.
+joint_q_learner_state learner_of(const run_summary& run, std::int64_t steps) {
+  const state_reader trainer(file_of(checkpoints_of(run).load(steps), "trainer.cbor"));
+  return state_of<joint_q_learner_state>(trainer.get<std::string>("learner"));
+}
+
+/// Compares the targets of a run with those that follow from its online networks. An update comes
+/// after four steps of each of four environments, and its targets move before its gradient steps.
+template <class Config>
+void follow_targets(stage& on, std::int64_t interval) {
+  constexpr std::int64_t steps_of_update = 16;
+  auto config = short_run<Config>();
+  CAPTURE(config.algo, interval);
+  config.trainer.tau = 0.25;
+  config.trainer.target_update_interval = interval;  // environment steps
+  config.evaluation.every_steps = 0;
+  config.checkpoint = {.every_updates = 1, .keep = 1000};
+  const auto run = on.run(algorithm_with(config), config.algo + std::to_string(interval));
+  const auto summary = run.summary.value();
+  for (std::int64_t steps = 128; steps < 320; steps += steps_of_update) {
+    const auto before = learner_of(summary, steps);
+    const auto after = learner_of(summary, steps + steps_of_update);
+    auto target = before.target;
+    for (auto step = steps + 4; step <= steps + steps_of_update; step += 4) {
+      if (step % interval != 0) continue;
+      for (std::size_t i = 0; i < target.size(); ++i) {
+        target[i] = 0.75f * target[i] + 0.25f * before.parameters[i];
+      }
+    }
+    CAPTURE(steps);
+    CHECK(after.parameters != before.parameters);
+    REQUIRE(after.target.size() == target.size());
+    for (std::size_t i = 0; i < target.size(); ++i) {
+      CHECK(after.target[i] == Approx(target[i]).margin(1e-6));
+    }
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("joint q: pieces that end at checkpoints come to the weights of the whole", "",
@@ -95,6 +134,15 @@ TEMPLATE_TEST_CASE("joint q: pieces that end at checkpoints come to the weights 
       const auto other = on.run(algorithm_with(config), name + "other").summary.value();
       CHECK(other.weights_sha256 != whole.weights_sha256);
     }
+  }
+}
+
+TEST_CASE("joint q: the targets move once an interval, several times a collection too") {
+  stage on;
+  for (const std::int64_t interval : {4, 8, 32}) {
+    follow_targets<iql_config>(on, interval);
+    follow_targets<vdn_config>(on, interval);
+    follow_targets<qmix_config>(on, interval);
   }
 }
 

@@ -227,6 +227,12 @@ std::vector<float> weights_of(const maddpg_learner& learner) {
   return all;
 }
 
+double norm_of(std::span<const float> numbers) {
+  double squares = 0;
+  for (const double x : numbers) squares += x * x;
+  return std::sqrt(squares);
+}
+
 /// Agents a and b see a number each and have one float each.
 network_shape two_floats() {
   const space number = spaces::box(-9, 9, {1}), move = spaces::box(-1, 1, {1});
@@ -294,6 +300,35 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   learner.update(batch);
   CHECK(learner.td_errors()[0] ==
         Approx((std::abs(q_a - 1) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
+}
+
+TEST_CASE("maddpg: the gradients of each policy's actor and critics are clipped", "[maddpg]") {
+  const auto shape = four_agents();
+  constexpr double limit = 1e-3;
+  for (const double max_grad_norm : {limit, 0.0}) {
+    CAPTURE(max_grad_norm);
+    maddpg_options options;
+    options.max_grad_norm = max_grad_norm;
+    auto learner = some_learner(shape, options);
+    learner.update(some_batch(shape, 1));
+    const auto& networks = learner.networks();
+    const auto after = learner.state();
+    for (std::size_t i = 0; i < 2; ++i) {
+      CAPTURE(i);
+      const double of_actor = norm_of(
+          learner.actor_gradient().subspan(networks[i].first, networks[i].actor.parameter_count()));
+      const double of_critics = norm_of(networks[i].critics.gradient());
+      REQUIRE(of_actor > limit);
+      REQUIRE(of_critics > limit);
+      // After its first step Adam's first moment is a tenth of the gradient that it was given.
+      const auto& of = after.policies[i];
+      const bool is_clipped = max_grad_norm > 0;
+      CHECK(norm_of(of.actor_optimizer.first_moment) ==
+            Approx(0.1 * (is_clipped ? limit : of_actor)).epsilon(2e-3));
+      CHECK(norm_of(of.critic_optimizer.first_moment) ==
+            Approx(0.1 * (is_clipped ? limit : of_critics)).epsilon(2e-3));
+    }
+  }
 }
 
 TEST_CASE("maddpg: the numbers of agents that have ended change nothing", "[maddpg]") {
