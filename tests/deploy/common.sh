@@ -2,6 +2,7 @@
 # their own, keep what a command printed in the files out and err and its exit code in $code, and end
 # with finish.
 troupe=$(realpath "$1")/deploy/troupe/troupe
+sources=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 python=/usr/bin/python3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -32,6 +33,30 @@ run() {
 holds() {
   tail -1 out | "$python" -c "import json, sys; s = json.load(sys.stdin); sys.exit(0 if ($2) else 1)"
   report "$1" $?
+}
+
+# refuses WHAT EXIT_CODE TEXT ARGUMENT...: the command ends with that code, stderr holds TEXT, and no file or
+# directory was made
+refuses() {
+  local what=$1 expected=$2 text=$3 before
+  shift 3
+  : >out 2>err
+  before=$(find .)
+  run "$@"
+  [[ $code -eq $expected && $(find .) == "$before" ]] && grep -qF -- "$text" err
+  report "$what" $?
+}
+
+# columns_are_explained DIRECTORY: docs/metrics.md has every column of the progress.csv of that run
+columns_are_explained() {
+  "$python" - "$sources/docs/metrics.md" "$1/progress.csv" <<'PYTHON'
+import csv, sys
+metrics, progress = (open(path) for path in sys.argv[1:])
+text, names = metrics.read(), next(csv.reader(progress))
+unexplained = [name for name in names if f"`{name}`" not in text]
+assert names and not unexplained, unexplained
+PYTHON
+  report "docs/metrics.md has every column of $1/progress.csv" $?
 }
 
 # await URL PATTERN: until the page holds the pattern, for at most 60 s

@@ -10,8 +10,8 @@ tiny=(-n 1024 --metrics-port 0 rollout.n_steps=64 env.n_envs=2 rollout.batch=2 p
 # contents FOLDER: the hash of each file in it
 contents() { (cd "$1" && find . -type f ! -name .lock -exec sha256sum {} + | sort); }
 
-# refuses WHAT TEXT ARGUMENT...: exit code 2, stderr holds TEXT, and the run in $run is as it was
-refuses() {
+# leaves_alone WHAT TEXT ARGUMENT...: exit code 2, stderr holds TEXT, and the run in $run is as it was
+leaves_alone() {
   local what=$1 text=$2
   shift 2
   contents "$run" >before
@@ -34,7 +34,7 @@ cp -r whole damaged
 for checkpoint in "$run"/checkpoints/ckpt-*; do
   sed -i 's/"format": 3/"format": 2/' "$checkpoint/manifest.json" && seal "$checkpoint"
 done
-refuses "checkpoints of an older format are refused, and the run is left alone" \
+leaves_alone "checkpoints of an older format are refused, and the run is left alone" \
   'ckpt-1024/manifest.json: expected format 3, got 2; another version of this program has written it: go on with that one, or begin a new run' train --resume "$run" --metrics-port 0
 rm -r damaged
 
@@ -42,7 +42,7 @@ cp -r whole damaged
 for checkpoint in "$run"/checkpoints/ckpt-*; do
   echo damaged >"$checkpoint/run.bin"
 done
-refuses "where all are damaged the run is not begun anew" 'got damaged ones alone' \
+leaves_alone "where all are damaged the run is not begun anew" 'got damaged ones alone' \
   train --resume "$run" --metrics-port 0
 grep -q 'ckpt-1024/run.bin: expected.*ckpt-768/run.bin: expected.*ckpt-512/run.bin: expected' err
 report "and each is told with what is wrong with it" $?
@@ -60,13 +60,13 @@ rm -r damaged
 
 cp -r whole damaged
 again=(train --continue --runs damaged "${tiny[@]}")
-refuses "--continue refuses another seed, and tells both" 'seed is 1, asked for 2; go on with it by --resume' \
+leaves_alone "--continue refuses another seed, and tells both" 'seed is 1, asked for 2; go on with it by --resume' \
   "${again[@]}" --seed 2
-refuses "and another value of the algorithm's options" 'trainer.lr is 0.0003, asked for 0.001; go on' \
+leaves_alone "and another value of the algorithm's options" 'trainer.lr is 0.0003, asked for 0.001; go on' \
   "${again[@]}" --seed 1 trainer.lr=1e-3
-refuses "each of those that differ is named" 'policy.hidden is [8], asked for [9]; trainer.n_epochs is 2, asked for 3; go on' \
+leaves_alone "each of those that differ is named" 'policy.hidden is [8], asked for [9]; trainer.n_epochs is 2, asked for 3; go on' \
   "${again[@]}" --seed 1 policy.hidden=[9] trainer.n_epochs=3
-refuses "and fewer steps than the run's" 'total_steps is 1024, asked for 512; go on' "${again[@]}" --seed 1 total_steps=512
+leaves_alone "and fewer steps than the run's" 'total_steps is 1024, asked for 512; go on' "${again[@]}" --seed 1 total_steps=512
 run "${again[@]}" --seed 1 --json
 holds "with the same options it goes on" "$code == 0 and s['resumed_from_step'] == 1024"
 run "${again[@]}" --seed 1 --json total_steps=1280

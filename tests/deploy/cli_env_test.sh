@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# What is done with environments without training: cli_env_test.sh BUILD_DIR
+set -uo pipefail
+source "$(dirname "$0")/common.sh" "$1"
+
+# ---- pull-env
+
+# A container tool that only notes what it is asked.
+mkdir tools
+: >pulled
+printf '#!/bin/sh\necho "$@" >pulled\n[ "$2" != broken-env:latest ]\n' >tools/docker
+chmod +x tools/docker
+PATH=$PWD/tools:$PATH run pull-env echo
+[[ $code -eq 0 && $(<pulled) == "pull echo-env:latest" ]] && grep -q 'docker run --rm -p 127.0.0.1:8000:8000 echo-env:latest' out
+report "an OpenEnv environment is pulled by its short name, and how it is served is said" $?
+PATH=$PWD/tools:$PATH run pull-env games.example/chess:2
+[[ $code -eq 0 && $(<pulled) == "pull games.example/chess:2" ]]
+report "and an image by its own name" $?
+PATH=$PWD/tools:$PATH refuses "an image that can't be pulled is an error" 1 '`docker pull broken-env:latest` ended with exit code 1' \
+  pull-env broken
+refuses "a container tool that is not there is named" 1 'expected nerdctl on the PATH, got none' pull-env echo --tool nerdctl
+refuses "an option is no image" 2 'expected the name of an image, got "-v"' pull-env -- -v
+
+# ---- check-env
+
+run check-env CartPole-v1 --steps 200
+[[ $code -eq 0 ]] && grep -q '^CartPole-v1: no fault, 1 warning$' out
+report "check-env finds no fault in CartPole" $?
+run check-env Pendulum-v1 env.rescale_action=true env.frame_stack=2 --steps 100 --json
+[[ $code -eq 0 ]]
+report "check-env takes options of the environment" $?
+holds "and prints its findings as JSON" \
+  's["env"] == "Pendulum-v1" and not s["faults"] and s["warnings"][0]["where"] == "observation space"'
+export PYTHONPATH=$sources/tests/actors/python/worlds
+run check-env unsound:WrongLevel env.python=/usr/bin/python3 --steps 20 --json
+[[ $code -eq 1 ]]
+report "check-env of an environment in Python with a fault ends with 1" $?
+holds "which names the key, what was expected and what came" \
+  '[(f["key"], f["expected"], f["got"]) for f in s["faults"]] == [("level", "an integer from 0 to 3", "4")] * 2'
+unset PYTHONPATH
+refuses "check-env of an unknown environment is told the nearest" 2 'did you mean "CartPole-v1"?' check-env CartPol-v1
+refuses "check-env refuses options of other sections" 2 '/trainer: unknown key "trainer"' \
+  check-env CartPole-v1 trainer.lr=1
+refuses "check-env refuses a wrapper that does not fit" 2 'expected a Box to rescale actions' \
+  check-env CartPole-v1 env.rescale_action=true
+refuses "check-env checks one environment" 2 '/env/tasks: expected none' \
+  check-env CartPole-v1 'env.tasks=[{"id":"CartPole-v1"}]'
+
+finish
