@@ -11,6 +11,7 @@
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/on_policy/ppo/progress_column.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -63,12 +64,7 @@ struct stage {
 };
 
 std::string message_of(const coma_config& config) {
-  try {
-    algorithm_with(config).check();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
+  return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
 }  // namespace

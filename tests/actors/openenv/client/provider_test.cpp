@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "runtime/system/system.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -91,12 +92,7 @@ std::string read_file(const std::string& path) {
 
 std::string why_not(process_options options) {
   troupe::system sys;
-  try {
-    sys.run(from_process(std::move(options)));
-  } catch (const server_failed& e) {
-    return e.what();
-  }
-  return "it was healthy";
+  return testing::message_of<server_failed>([&] { sys.run(from_process(std::move(options))); });
 }
 
 TEST_CASE("openenv providers: a server that ends, or is never healthy, is told with its last lines",

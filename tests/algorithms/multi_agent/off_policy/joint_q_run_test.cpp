@@ -16,6 +16,7 @@
 #include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -49,13 +50,8 @@ Config short_run(const std::string& env = "Meeting-v0", training_mode mode = tra
   return config;
 }
 
-std::string message_of(const auto& config) {
-  try {
-    algorithm_with(config).check();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
+std::string refusal_of(const auto& config) {
+  return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
 saved_model model_of(const run_summary& run) {
@@ -270,40 +266,35 @@ TEMPLATE_TEST_CASE("joint q: what does not fit is refused at the start", "", iql
                    qmix_config) {
   auto config = short_run<TestType>("CartPole-v1");
   const auto algo = config.algo;
-  CHECK(message_of(config) == algo +
+  CHECK(refusal_of(config) == algo +
                                   ": expected an environment with several agents, got CartPole-v1, "
                                   "which has one; dqn learns on it");
   config.env = {.id = "simple_spread_v3", .options = {R"({"continuous_actions": true})"}};
-  const auto continuous = message_of(config);
+  const auto continuous = refusal_of(config);
   CHECK(continuous.starts_with(
       algo +
       ": expected agents with actions of Discrete, got simple_spread_v3, whose agent "
       "\"agent_0\" has Box"));
   config.env = {.id = "Meeting-v0"};
   config.agents.policies = {R"({"walker_0": "a"})"};
-  CHECK(message_of(config).starts_with(
+  CHECK(refusal_of(config).starts_with(
       "agents.policies: expected a pattern that covers \"walker_1\", got none"));
   config = short_run<TestType>();
   config.replay.max_bytes = 1000;
-  CHECK_THAT(message_of(config), Catch::Contains("max_bytes"));
+  CHECK_THAT(refusal_of(config), Catch::Contains("max_bytes"));
   config = short_run<TestType>("Turns-v0");
   if constexpr (std::is_same_v<TestType, qmix_config>) {
-    CHECK(message_of(config) ==
+    CHECK(refusal_of(config) ==
           "qmix: expected an environment with a global state for the mixer, got Turns-v0, which "
           "has none; with mixer.input=observations it sees what all agents see");
     config.mixer.input = mixer_input::observations;
   }
-  CHECK(message_of(config) == "");
+  CHECK(refusal_of(config) == "");
 }
 
 TEST_CASE("joint q: configurations of what can't be are refused") {
-  const auto refusal = [](const auto& config) -> std::string {
-    try {
-      checked_options(config, "it");
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const auto& config) {
+    return testing::message_of<std::invalid_argument>([&] { checked_options(config, "it"); });
   };
   iql_config iql;
   iql.replay.n_step = 3;

@@ -15,6 +15,7 @@
 #include "tests/algorithms/multi_agent/off_policy/gathering.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
@@ -48,13 +49,8 @@ Config short_run(const std::string& env = "Gathering-v0",
   return config;
 }
 
-std::string message_of(const auto& config) {
-  try {
-    algorithm_with(config).check();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
+std::string refusal_of(const auto& config) {
+  return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
 saved_model model_of(const run_summary& run) {
@@ -250,21 +246,21 @@ TEMPLATE_TEST_CASE("maddpg: what it can't learn on is refused at the start", "",
                    matd3_config) {
   auto config = short_run<TestType>("Meeting-v0");
   const auto& name = config.algo;
-  CHECK(message_of(config).find(name + ": expected agents with actions of a Box with finite "
+  CHECK(refusal_of(config).find(name + ": expected agents with actions of a Box with finite "
                                        "bounds, got Meeting-v0, whose agent \"walker_0\" has "
                                        "Discrete(3)") == 0);
   config.env.id = "Pendulum-v1";
-  CHECK(message_of(config).find(name + ": expected an environment with several agents, got "
+  CHECK(refusal_of(config).find(name + ": expected an environment with several agents, got "
                                        "Pendulum-v1") == 0);
   config.env.id = "Gathering-v0";
-  CHECK(message_of(config).empty());
+  CHECK(refusal_of(config).empty());
   auto spec = gathering<false>().spec();
   spec.state_space.reset();
   config.critic = critic_input::state;
   CHECK_THROWS_WITH(config.shape_for(spec), Catch::Contains("global state for the critic"));
   config.critic = critic_input::observations;
   config.policy.device = "cuda";
-  CHECK(message_of(config).find("cuda") != std::string::npos);
+  CHECK(refusal_of(config).find("cuda") != std::string::npos);
   config.policy.device = "cpu";
   config.replay.n_step = 2;
   CHECK_THROWS_WITH(checked_options(config, "it"),

@@ -12,6 +12,7 @@
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -297,14 +298,11 @@ TEST_CASE("data parallel ppo: ranks stop an update together by the divergence of
 TEST_CASE("data parallel ppo: ranks whose generators differ are refused", "[data_parallel]") {
   const temporary_folder folder;
   const auto& what = trainings().front();
-  const auto refusal = [&](std::size_t rank) -> std::string {
+  const auto refusal = [&](std::size_t rank) {
     data_parallel learner(ppo_learner(what.shape, what.options, seed + rank));
-    try {
+    return testing::message_of<collective_error>([&] {
       learner.join(join_gloo({.rank = rank, .world = 2, .file = folder.path / "group"}));
-    } catch (const collective_error& e) {
-      return e.what();
-    }
-    return "";
+    });
   };
   auto other = std::async(std::launch::async, refusal, 1);
   CHECK_THAT(refusal(0), Catch::Contains("ppo: rank 1 of 2 has another optimiser or generator"));

@@ -7,6 +7,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -113,13 +114,8 @@ TEST_CASE("trainer.replicas: without checkpoints a lost rank ends the run, and s
 }
 
 TEST_CASE("trainer.replicas: what can't be shared is refused by name", "[data_parallel]") {
-  const auto refusal = [](const std::vector<std::string>& overrides) -> std::string {
-    try {
-      parse_config<ppo_config>(load_config({}, overrides));
-    } catch (const std::exception& e) {
-      return e.what();
-    }
-    return "";
+  const auto refusal = [](const std::vector<std::string>& overrides) {
+    return testing::message_of([&] { parse_config<ppo_config>(load_config({}, overrides)); });
   };
   CHECK_THAT(refusal({"trainer.replicas=0"}),
              Catch::Contains("/trainer/replicas: expected an integer >= 1"));

@@ -1,4 +1,5 @@
 #include "runtime/service/supervision/autoscaler.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -184,12 +185,8 @@ TEST_CASE("autoscale: options out of range are refused") {
     const auto serve = [](system& sys, serve_options options) -> task<> {
       co_await sys.serve<clerk>(std::move(options));
     };
-    try {
-      sys.run(serve(sys, std::move(options)));
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>(
+        [&] { sys.run(serve(sys, std::move(options))); });
   };
   auto options = clerks();
   options.autoscale.min = 9;
