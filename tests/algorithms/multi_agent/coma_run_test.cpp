@@ -3,21 +3,18 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/multi_agent/on_policy/coma/coma.hpp"
-#include "algorithms/run/open_run.hpp"
-#include "runtime/base/log.hpp"
-#include "runtime/metrics/registry.hpp"
-#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
-#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
-#include "tests/algorithms/stop_after.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
 
-using testing::stop_after;
+using testing::column;
+using stage = testing::quiet_stage;
 
 coma_config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
   testing::register_test_worlds();
@@ -36,32 +33,6 @@ coma_config short_run(training_mode mode, const std::string& env = "Meeting-v0")
   config.deterministic = true;
   return config;
 }
-
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-  run_result run(const coma_config& config, const std::string& name) {
-    return train(config, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  run_result run_in_pieces(const coma_config& config, const std::string& name, int updates) {
-    run_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? run_options{} : stop_after(updates);
-      options.metrics = metrics;
-      auto result = train(config, output, options, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      from = open_run<coma_config>(output.directory, *metrics).from;
-      REQUIRE(from);
-    }
-  }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
-};
 
 std::string message_of(const coma_config& config) {
   return testing::message_of([&] { algorithm_with(config).check(); });

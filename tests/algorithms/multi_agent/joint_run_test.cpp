@@ -8,13 +8,10 @@
 #include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
-#include "algorithms/run/open_run.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
-#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
-#include "tests/algorithms/stop_after.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
@@ -22,7 +19,8 @@
 namespace troupe {
 namespace {
 
-using testing::stop_after;
+using testing::column;
+using stage = testing::quiet_stage;
 
 template <class Config = mappo_config>
 Config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
@@ -40,34 +38,6 @@ Config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
   config.deterministic = true;
   return config;
 }
-
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-  template <class Config>
-  run_result run(const Config& config, const std::string& name) {
-    return train(config, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  template <class Config>
-  run_result run_in_pieces(const Config& config, const std::string& name, int updates) {
-    run_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? run_options{} : stop_after(updates);
-      options.metrics = metrics;
-      auto result = train(config, output, options, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      from = open_run<Config>(output.directory, *metrics).from;
-      REQUIRE(from);
-    }
-  }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
-};
 
 std::string message_of(const auto& config) {
   return testing::message_of([&] { algorithm_with(config).check(); });

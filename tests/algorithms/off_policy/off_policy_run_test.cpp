@@ -1,8 +1,8 @@
 #include "actors/torch/torch.hpp"
 
 #include "actors/networks/model_file.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

@@ -9,7 +9,8 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 
 namespace troupe {
 namespace {

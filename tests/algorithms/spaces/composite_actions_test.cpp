@@ -12,8 +12,8 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/spaces/shown_action.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -24,6 +23,7 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/chat_model.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
@@ -31,6 +31,8 @@
 
 namespace troupe {
 namespace {
+
+using testing::column_of;
 
 /// Four updates, each of four groups of four answers.
 grpo_config small_run(training_mode mode, const std::string& task = "sum_digits") {
@@ -494,29 +496,6 @@ TEST_CASE("grpo: a configuration names an installed model as the command line do
   CHECK(nlohmann::json::parse(named.config)["model"]["path"] == file.string());
   config.model.path = "models/another";
   CHECK(algorithm_with(config).settings.model == "models/another");
-}
-
-/// What a run's progress.csv says of one name, update by update.
-std::vector<double> column_of(const run_summary& summary, const std::string& name) {
-  std::ifstream file(std::filesystem::path(summary.run_directory) / "progress.csv");
-  const auto cells_of = [](const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream rest(line);
-    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
-    return cells;
-  };
-  std::string line;
-  std::getline(file, line);
-  const auto names = cells_of(line);
-  const auto place = std::size_t(std::ranges::find(names, name) - names.begin());
-  REQUIRE(place < names.size());
-  std::vector<double> found;
-  while (std::getline(file, line)) {
-    const auto cells = cells_of(line);
-    if (place < cells.size() && !cells[place].empty()) found.push_back(std::stod(cells[place]));
-  }
-  REQUIRE(!found.empty());
-  return found;
 }
 
 TEST_CASE("grpo: a run goes on from a checkpoint with its reference and its adapters") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/language_models/model/language_model.hpp"
@@ -11,6 +10,7 @@
 #include "algorithms/language_models/sft/sft_setup.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
@@ -18,6 +18,7 @@ namespace troupe {
 namespace {
 
 using Catch::Matchers::Contains;
+using testing::column_of;
 
 /// A folder with a file of examples: each letter's answer is the next letter.
 class stage {
@@ -56,28 +57,6 @@ class stage {
  private:
   temporary_folder folder_;
 };
-
-/// The values of one column of a run's progress.csv, row by row, without empty cells.
-std::vector<double> column_of(const std::string& run, const std::string& name) {
-  std::ifstream file(std::filesystem::path(run) / "progress.csv");
-  const auto cells_of = [](const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream rest(line);
-    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
-    return cells;
-  };
-  std::string line;
-  std::getline(file, line);
-  const auto names = cells_of(line);
-  const auto at = std::size_t(std::ranges::find(names, name) - names.begin());
-  REQUIRE(at < names.size());
-  std::vector<double> values;
-  while (std::getline(file, line)) {
-    const auto cells = cells_of(line);
-    if (at < cells.size() && !cells[at].empty()) values.push_back(std::stod(cells[at]));
-  }
-  return values;
-}
 
 TEST_CASE("sft run: it leaves its configuration, numbers and models behind") {
   const stage on;

@@ -15,7 +15,8 @@
 #include "runtime/base/log.hpp"
 #include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 

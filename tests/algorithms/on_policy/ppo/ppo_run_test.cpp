@@ -14,6 +14,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
@@ -60,37 +61,11 @@ ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1")
   return config;
 }
 
-/// Runs and their counts in a folder of their own.
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-  run_result run(const ppo_config& config, const std::string& name) {
-    return train(config, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  /// Stops after `updates` updates, goes on, and so on until the end.
-  run_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
-    run_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? run_options{} : stop_after(updates);
-      options.metrics = metrics;
-      auto result = train(config, output, options, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      auto again = open_run<ppo_config>(output.directory, *metrics);
-      REQUIRE(again.from);
-      CHECK(again.from->step == result.steps);
-      from = std::move(again.from);
-    }
-  }
+struct stage : testing::quiet_stage {
+  /// Checkpoints that were written, by what came of it.
   double checkpoints(const std::string& outcome) const {
     return series(metrics->text(), "troupe_checkpoints_total{outcome=\"" + outcome + "\"}");
   }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
 };
 
 TEST_CASE("train: pieces that end at checkpoints come to the weights of the whole") {
