@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <future>
-#include <thread>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/torch/tensor_codec.hpp"
@@ -12,6 +11,7 @@
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
+#include "tests/eventually.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
@@ -193,11 +193,8 @@ TEST_CASE(
     CHECK(shared.last.trained_rows == last.trained_rows);
     CHECK(shared.last.dropped_rows == last.dropped_rows);
     CHECK(shared.last.dropped_rows > 0);
-    const auto end = std::chrono::steady_clock::now() + 30s;
     const auto theirs = me.file + "-" + std::to_string(i) + ".rank1";
-    while (!std::filesystem::exists(theirs) && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(2ms);
-    }
+    CHECK(testing::eventually([&] { return std::filesystem::exists(theirs); }, 30s));
     CHECK((read_text(theirs) == bytes_of(shared.parameters)));
   }
   CHECK(child.wait(30s) == 0);
