@@ -72,7 +72,7 @@ program_options parse(const std::string& text) {
 
 /// The message with which `text` is refused; empty where it is accepted.
 std::string refusal(const std::string& text) {
-  return testing::message_of<config_error>([&] { parse(text); });
+  return troupe::testing::message_of<config_error>([&] { parse(text); });
 }
 
 TEST_CASE("config: an empty object gives the defaults of the struct", "[config]") {
