@@ -3,14 +3,9 @@
 set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
+has_said() { [[ $(grep -cE -- "$1" node.log) -ge $2 ]]; }
 # says PATTERN TIMES: node.log comes to have that many lines with it, within a minute
-says() {
-  for _ in $(seq 600); do
-    [[ $(grep -cE -- "$1" node.log) -ge $2 ]] && return 0
-    sleep 0.1
-  done
-  return 1
-}
+says() { await_that has_said "$1" "$2"; }
 
 address=127.0.0.1:$(free_port)
 "$troupe" node --join "$address" --name one --metrics-port 0 >node.log 2>&1 &

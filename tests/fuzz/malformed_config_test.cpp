@@ -1,4 +1,5 @@
 #include "tests/fuzz/malformed_config.hpp"
+#include "tests/message_of.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,14 +17,11 @@ using testing::malformed_config;
 
 /// The message with which it is refused; empty where it is accepted.
 std::string refusal(const malformed_config& c) {
-  try {
+  return testing::message_of<config_error>([&] {
     auto document = parse_json(c.text, "config.json");
     for (const auto& text : c.overrides) apply_override(document, text);
     parse_config<ppo_config>(document);
-  } catch (const config_error& e) {
-    return e.what();
-  }
-  return {};
+  });
 }
 
 bool names_place(const malformed_config& c, const std::string& message) {

@@ -53,10 +53,15 @@ run_container() {
   done
   kill -KILL $holder || true
   wait $holder 2>/dev/null || true
-  sleep 5
-  left=$($tool ps --all --quiet --filter label=org.troupe.server=1)
+  deadline=$(($(date +%s) + 5))
+  while
+    left=$($tool ps --all --quiet --filter label=org.troupe.server=1)
+    [ -n "$left" ] && [ "$(date +%s)" -lt "$deadline" ]
+  do
+    sleep 0.2
+  done
   if grep -q '^held' "$build/worlds/held.log" && [ -z "$left" ]; then
-    echo "worlds: 5 s after SIGKILL no container is left"
+    echo "worlds: within 5 s of SIGKILL no container is left"
     passed=$((passed + 1))
   else
     echo "worlds: after SIGKILL these containers are left: $left"

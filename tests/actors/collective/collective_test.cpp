@@ -9,6 +9,7 @@
 
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -37,13 +38,8 @@ void with_ranks(std::size_t world, const std::string& file, const Play& play) {
   }
 }
 
-std::string message_of(const gloo_rendezvous& where) {
-  try {
-    join_gloo(where);
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
+std::string refusal(const gloo_rendezvous& where) {
+  return testing::message_of([&] { join_gloo(where); });
 }
 
 constexpr std::size_t numbers = 10'000;
@@ -115,19 +111,19 @@ TEST_CASE("collective: what can't be joined is refused by name", "[collective]")
   const temporary_folder folder;
   const auto file = (folder.path / "group").string();
   CHECK_THROWS_AS(join_gloo({.rank = 2, .world = 2, .file = file}), std::invalid_argument);
-  CHECK(message_of({.rank = 2, .world = 2, .file = file}) ==
+  CHECK(refusal({.rank = 2, .world = 2, .file = file}) ==
         "gloo group: rank 2 of 2, expected a rank below the number of ranks");
-  CHECK(message_of({.rank = 0, .world = 0, .file = file}) ==
+  CHECK(refusal({.rank = 0, .world = 0, .file = file}) ==
         "gloo group: rank 0 of 0, expected a rank below the number of ranks");
-  CHECK(message_of({.world = 2, .file = file, .timeout = 0ms}) ==
+  CHECK(refusal({.world = 2, .file = file, .timeout = 0ms}) ==
         "gloo group: a time-out of 0 ms, expected >= 1");
-  CHECK(message_of({.world = 2}) == "gloo group: expected the name of a file");
+  CHECK(refusal({.world = 2}) == "gloo group: expected the name of a file");
 }
 
 TEST_CASE("collective: a rank that never joins ends the others' wait", "[collective]") {
   const temporary_folder folder;
   const auto file = (folder.path / "group").string();
-  const auto message = message_of({.rank = 1, .world = 2, .file = file, .timeout = 200ms});
+  const auto message = refusal({.rank = 1, .world = 2, .file = file, .timeout = 200ms});
   CHECK_THAT(message,
              Catch::Contains("data-parallel rank 1 of 2: could not join the group at " + file) &&
                  Catch::Contains("(time-out 0.200 s)"));

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -20,16 +21,11 @@ class jsonl_file {
   }
   /// The error's text, without the folder.
   std::string refusal(const jsonl_options& options = {}) const {
-    try {
-      read(options);
-    } catch (const jsonl_error& e) {
-      std::string what = e.what();
-      if (const auto start = folder_.path.string() + '/'; what.starts_with(start)) {
-        what.erase(0, start.size());
-      }
-      return what;
+    auto what = testing::message_of<jsonl_error>([&] { read(options); });
+    if (const auto start = folder_.path.string() + '/'; what.starts_with(start)) {
+      what.erase(0, start.size());
     }
-    return "none";
+    return what;
   }
 
  private:

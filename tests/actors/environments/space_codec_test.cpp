@@ -2,6 +2,7 @@
 
 #include "actors/environments/environment.hpp"
 #include "actors/environments/vector_environment.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -19,12 +20,7 @@ T there_and_back(const T& value) {
 template <class Parts>
 std::string refusal(std::uint8_t kind, const Parts& parts) {
   const auto bytes = detail::encode(std::tuple(kind, parts));
-  try {
-    detail::decode<space>(bytes.bytes());
-  } catch (const wire_error& e) {
-    return e.what();
-  }
-  return "taken";
+  return testing::message_of<wire_error>([&] { detail::decode<space>(bytes.bytes()); });
 }
 
 const float infinity = std::numeric_limits<float>::infinity();
@@ -59,7 +55,7 @@ TEST_CASE("space codec: what makes no space is refused with the constructor's wo
   const auto box = [](floats low, integers shape) {
     return refusal(0, std::tuple(low, floats{1, 1}, shape, spaces::element::float32));
   };
-  CHECK(box({0, 0}, {2}) == "taken");
+  CHECK(box({0, 0}, {2}) == "");
   CHECK_THAT(box({0, 2}, {2}), Contains("expected low <= high at element 1"));
   CHECK_THAT(box({0, 0}, {3}), Contains("as many elements as there are bounds"));
   CHECK_THAT(box({0, 0}, {std::int64_t{1} << 62, 8}), Contains("as many elements"));

@@ -8,6 +8,7 @@
 #include "actors/llm/model/model_weights.hpp"
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -361,12 +362,7 @@ TEST_CASE("generation: requests that can't be meant are refused by name, and not
   const auto refusal_of = [&](auto change, std::int64_t answers = 1) {
     auto request = drawn(5, 10, 1);
     change(request);
-    try {
-      e.submit(request, answers);
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>([&] { e.submit(request, answers); });
   };
   using request = generation_request;
   CHECK(refusal_of([](request& r) { r.prompt.clear(); }) ==

@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -22,14 +23,9 @@ std::string refusal_of(const std::string& bytes) {
   const temporary_folder folder;
   const auto path = folder.path / "m.safetensors";
   write_durably(path, bytes);
-  try {
-    read_safetensors(path);
-  } catch (const llm_file_error& e) {
-    const std::string message = e.what();
-    CHECK(message.starts_with(path.string() + ": "));
-    return message;
-  }
-  return "none";
+  const auto message = testing::message_of<llm_file_error>([&] { read_safetensors(path); });
+  CHECK((message.empty() || message.starts_with(path.string() + ": ")));
+  return message;
 }
 
 std::string entry(const std::string& name, const std::string& shape, int begin, int end,

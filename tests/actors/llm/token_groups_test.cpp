@@ -3,6 +3,7 @@
 #include "actors/llm/training/token_groups.hpp"
 
 #include "tests/actors/llm/small_models.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -172,12 +173,8 @@ TEST_CASE("token groups: what can't be scored is refused by name") {
   const auto config = small_model(model_family::llama);
   const auto weights = random_weights(config, 1);
   const auto refusal_of = [&](std::vector<token_group> bad, log_prob_options options = {}) {
-    try {
-      answer_log_probs(config, weights, bad, {.log_probs = options});
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>(
+        [&] { answer_log_probs(config, weights, bad, {.log_probs = options}); });
   };
   CHECK_THAT(refusal_of({{{1}, {{2}}}, {{}, {{2}}}}), Contains("group 1: expected a prompt"));
   CHECK_THAT(refusal_of({{{1}, {}}}), Contains("group 0: expected one answer"));

@@ -9,6 +9,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -123,16 +124,11 @@ TEST_CASE("tokenizer: what would change the ids and isn't known is refused by it
     auto document = good;
     document[json::json_pointer(pointer)] = value;
     write_durably(path, document.dump());
-    try {
-      read_tokenizer(path);
-    } catch (const llm_file_error& e) {
-      const std::string message = e.what();
-      CHECK(message.starts_with(path.string()));
-      return message;
-    }
-    return std::string("none");
+    const auto message = testing::message_of<llm_file_error>([&] { read_tokenizer(path); });
+    CHECK((message.empty() || message.starts_with(path.string())));
+    return message;
   };
-  CHECK(refusal_of("/version", "1.0") == "none");
+  CHECK(refusal_of("/version", "1.0") == "");
   CHECK_THAT(refusal_of("/model/type", "WordPiece"), Contains("/model/type: expected \"BPE\""));
   CHECK_THAT(refusal_of("/model/dropout", 0.1), Contains("/model/dropout"));
   CHECK_THAT(refusal_of("/model/byte_fallback", true), Contains("/model/byte_fallback"));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "actors/networks/actor_critic.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -253,12 +254,7 @@ TEST_CASE("model_file: when the disk takes no more, the old model stays whole", 
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   const rlimit limited{.rlim_cur = 65536, .rlim_max = before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
-  std::string message;
-  try {
-    save_model(path, larger);
-  } catch (const model_file_error& error) {
-    message = error.what();
-  }
+  const auto message = testing::message_of<model_file_error>([&] { save_model(path, larger); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, handler);
 

@@ -16,6 +16,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/child_processes.hpp"
+#include "tests/eventually.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -72,7 +73,7 @@ void kill_processes(counts& of, int wanted) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60 + wanted);
   while (of.kills < wanted && std::chrono::steady_clock::now() < until) {
     const auto steps = of.steps.load();
-    for (int i = 0; i < 5000 && of.steps == steps; ++i) std::this_thread::sleep_for(1ms);
+    testing::eventually([&] { return of.steps != steps; }, 5s);
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 40));
     const auto alive = python_processes();
     if (alive.empty()) continue;
@@ -139,8 +140,7 @@ TEST_CASE("python: kills cost the episodes under way and leave nothing behind") 
     sys.run(serve_and_play(sys, of));
   };
   const auto wait_for_ends = [] {
-    for (int i = 0; i < 200 && !python_processes().empty(); ++i) std::this_thread::sleep_for(50ms);
-    CHECK(python_processes().empty());
+    CHECK(testing::eventually([] { return python_processes().empty(); }, 10s));
   };
   run(2);  // what the first use makes once is there now
   wait_for_ends();

@@ -5,6 +5,7 @@
 
 #include "actors/worlds/registry.hpp"
 #include "runtime/base/build_stamp.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -18,12 +19,7 @@ std::string path_of(const std::string& name) {
 }
 
 std::string error_of(const std::string& name) {
-  try {
-    plugin_world_of(name);
-  } catch (const plugin_error& e) {
-    return e.what();
-  }
-  return "none";
+  return testing::message_of<plugin_error>([&] { plugin_world_of(name); });
 }
 
 TEST_CASE("plug-in: names are paths that end in .so, with or without an id") {

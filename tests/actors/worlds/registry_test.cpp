@@ -6,24 +6,11 @@
 
 #include "actors/worlds/classic_control/cartpole.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
-
-namespace {
-
-/// Of what `act` throws; empty: nothing.
-template <class Act>
-std::string message_of(Act act) {
-  try {
-    act();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
-}  // namespace
+using testing::message_of;
 
 TEST_CASE("registry: CartPole is known in both versions", "[env]") {
   const auto known = known_environments();

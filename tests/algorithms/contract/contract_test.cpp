@@ -107,12 +107,19 @@ class stage {
   int runs_ = 0;
 };
 
+/// The model file of a policy; "" for a language model, whose model is a folder.
+std::string last_model_of(const outcome_of_run& run) {
+  const auto path = run_directory::open(run.summary.run_directory).last_model();
+  return fs::is_regular_file(path) ? read_text(path) : "";
+}
+
 void check_equal(const outcome_of_run& one, const outcome_of_run& other) {
   CHECK(one.summary.weights_sha256 == other.summary.weights_sha256);
   CHECK(one.summary.steps == other.summary.steps);
   CHECK(one.summary.eval_mean == other.summary.eval_mean);
   CHECK(one.summary.staleness_mean == other.summary.staleness_mean);
   CHECK(one.columns == other.columns);
+  CHECK(last_model_of(one) == last_model_of(other));
 }
 
 /// Killed after each of its checkpoints but the last and resumed, a run comes to what the whole

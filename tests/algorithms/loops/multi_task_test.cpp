@@ -4,6 +4,7 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "tests/algorithms/loops/toy.hpp"
+#include "tests/message_of.hpp"
 
 namespace troupe {
 namespace {
@@ -202,12 +203,7 @@ TEST_CASE("task_schedule: options out of range are refused, naming the task") {
   const auto refuse = [](auto change) {
     auto options = three(schedule_rule::round_robin);
     change(options);
-    try {
-      task_schedule made(options);
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>([&] { task_schedule made(options); });
   };
   CHECK(refuse([](auto& o) { o.tasks.clear(); }) == "task_schedule: expected a task, got none");
   CHECK(refuse([](auto& o) { o.tasks[1].weight = 0; }) ==

@@ -1,6 +1,7 @@
 #include "algorithms/multi_agent/agents_section.hpp"
 
 #include "actors/environments/agent_layout.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -42,13 +43,9 @@ TEST_CASE("policy_of_agents: * and ? alone have a meaning in patterns") {
 
 TEST_CASE("policy_of_agents: what does not cover each agent once is named") {
   const auto spec = with_agents({"chaser_0", "runner"});
-  const auto refused = [&](const std::string& patterns) -> std::string {
-    try {
-      policy_of_agents({.policies = {patterns}}, spec);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+  const auto refused = [&](const std::string& patterns) {
+    return testing::message_of<std::invalid_argument>(
+        [&] { policy_of_agents({.policies = {patterns}}, spec); });
   };
   const std::string by = " by Tag-v0, whose agents are \"chaser_0\", \"runner\"";
   CHECK(refused(R"({"*": "a", "walker_*": "b"})") ==

@@ -6,20 +6,18 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/multi_agent/on_policy/coma/coma.hpp"
-#include "algorithms/run/open_run.hpp"
-#include "runtime/base/log.hpp"
-#include "runtime/metrics/registry.hpp"
-#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
-#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
-#include "tests/algorithms/stop_after.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
 
-using testing::stop_after;
+using testing::column;
+using stage = testing::quiet_stage;
 
 coma_config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
   testing::register_test_worlds();
@@ -39,73 +37,11 @@ coma_config short_run(training_mode mode, const std::string& env = "Meeting-v0")
   return config;
 }
 
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-  run_result run(const coma_config& config, const std::string& name) {
-    return train(config, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  run_result run_in_pieces(const coma_config& config, const std::string& name, int updates) {
-    run_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? run_options{} : stop_after(updates);
-      options.metrics = metrics;
-      auto result = train(config, output, options, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      from = open_run<coma_config>(output.directory, *metrics).from;
-      REQUIRE(from);
-    }
-  }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
-};
-
 std::string message_of(const coma_config& config) {
-  try {
-    algorithm_with(config).check();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
+  return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
 }  // namespace
-
-TEST_CASE("coma: a run that is repeated has the same weights, another seed other ones") {
-  stage on;
-  auto config = short_run(training_mode::sync);
-  const auto once = on.run(config, "once").summary.value();
-  const auto twice = on.run(config, "twice").summary.value();
-  CHECK(once.weights_sha256 == twice.weights_sha256);
-  CHECK(once.eval_mean == twice.eval_mean);
-  config.seed = 2;
-  CHECK(on.run(config, "other").summary->weights_sha256 != once.weights_sha256);
-}
-
-TEST_CASE("coma: pieces that end at checkpoints come to the weights of the whole") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    for (const char* env : {"Meeting-v0", "Leaving-v0"}) {
-      for (const bool share : {true, false}) {
-        auto config = short_run(mode, env);
-        config.agents.share = share;
-        config.checkpoint.every_updates = 1;
-        const auto name = std::string(env) + (share ? "shared" : "own") +
-                          (mode == training_mode::sync ? "sync" : "async");
-        CAPTURE(name);
-        const auto whole = on.run(config, name).summary.value();
-        const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
-        CHECK(pieces.weights_sha256 == whole.weights_sha256);
-        CHECK(pieces.eval_mean == whole.eval_mean);
-      }
-    }
-  }
-}
 
 TEST_CASE("coma: a rollout of older weights is trained on as stale") {
   stage on;

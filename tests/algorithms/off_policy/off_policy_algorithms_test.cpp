@@ -11,7 +11,8 @@
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -37,18 +38,14 @@ Config short_run() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces", "", dqn_config,
+TEMPLATE_TEST_CASE("off-policy algorithm: a learning rate falls linearly", "", dqn_config,
                    sac_config, td3_config, ddpg_config) {
   stage on;
   auto config = short_run<TestType>();
   config.replay.n_step = 3;
-  config.checkpoint.every_updates = 2;
   const auto constant = on.run(algorithm_with(config), "constant").summary.value();
   config.trainer.lr_schedule = annealing::linear;
   const auto whole = on.run(algorithm_with(config), "whole").summary.value();
-  const auto pieces = on.run_in_pieces(algorithm_with(config), "pieces", 2).summary.value();
-  CHECK(pieces.resumed_from_step > 0);
-  CHECK(pieces.weights_sha256 == whole.weights_sha256);
   CHECK(constant.weights_sha256 != whole.weights_sha256);
 
   const auto steps = column_of(whole, "time/total_timesteps");
@@ -62,8 +59,8 @@ TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces
   }
 }
 
-TEMPLATE_TEST_CASE("off-policy algorithm: prioritised and normalised, also in pieces", "",
-                   dqn_config, sac_config, td3_config) {
+TEMPLATE_TEST_CASE("off-policy algorithm: prioritised and normalised", "", dqn_config, sac_config,
+                   td3_config) {
   stage on;
   std::set<std::string> weights;
   for (const bool prioritised : {false, true}) {
@@ -73,11 +70,7 @@ TEMPLATE_TEST_CASE("off-policy algorithm: prioritised and normalised, also in pi
       auto config = short_run<TestType>();
       if (prioritised) config.replay.prioritised = priority_options{};
       config.env.normalize_obs = config.env.normalize_reward = normalised;
-      config.checkpoint.every_updates = 2;
       const auto whole = on.run(algorithm_with(config), name).summary.value();
-      const auto pieces = on.run_in_pieces(algorithm_with(config), name + "p", 3).summary.value();
-      CHECK(pieces.weights_sha256 == whole.weights_sha256);
-      CHECK(pieces.eval_mean == whole.eval_mean);
       weights.insert(whole.weights_sha256);
 
       const auto model = load_model(std::filesystem::path(whole.run_directory) / "last_model");
@@ -125,10 +118,7 @@ TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its
       config.trainer.dueling = dueling;
       config.trainer.target_update_interval = 80;
       config.trainer.lr = 0.05;  // so that the networks soon choose differently
-      config.checkpoint.every_updates = 2;
       const auto whole = on.run(algorithm_with(config), name).summary.value();
-      const auto pieces = on.run_in_pieces(algorithm_with(config), name + "p", 3).summary.value();
-      CHECK(pieces.weights_sha256 == whole.weights_sha256);
       weights.insert(whole.weights_sha256);
 
       const auto model = load_model(std::filesystem::path(whole.run_directory) / "last_model");
@@ -152,26 +142,6 @@ TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its
     }
   }
   CHECK(weights.size() == 4);
-}
-
-TEST_CASE("sac: state-dependent exploration, also in pieces") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    auto config = short_run<sac_config>();
-    config.mode = mode;
-    config.checkpoint.every_updates = 2;
-    const std::string name = mode == training_mode::sync ? "sync" : "async";
-    CAPTURE(name);
-    const auto without = on.run(algorithm_with(config), name + "without").summary.value();
-    config.policy.use_sde = true;
-    config.policy.sde_sample_freq = 4;
-    const auto whole = on.run(algorithm_with(config), name).summary.value();
-    const auto pieces =
-        on.run_in_pieces(algorithm_with(config), name + "pieces", 2).summary.value();
-    CHECK(pieces.resumed_from_step > 0);
-    CHECK(pieces.weights_sha256 == whole.weights_sha256);
-    CHECK(without.weights_sha256 != whole.weights_sha256);
-  }
 }
 
 TEST_CASE("off-policy algorithm: DQN trains a convolution policy, and plays it from its file") {

@@ -6,7 +6,7 @@
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 

@@ -1,8 +1,8 @@
 #include "actors/torch/torch.hpp"
 
 #include "actors/networks/model_file.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -24,34 +24,6 @@ off_policy_config short_run(training_mode mode, const std::string& env) {
   config.evaluation = {.every_steps = 200, .episodes = 2, .final_episodes = 2};
   config.deterministic = true;
   return config;
-}
-
-network_kind kind_for(const std::string& env) {
-  return env == "CartPole-v1" ? network_kind::q_values : network_kind::squashed_gaussian;
-}
-
-TEST_CASE("off-policy run: pieces that end at checkpoints come to the weights of the whole") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    for (const char* env : {"CartPole-v1", "Pendulum-v1"}) {
-      auto config = short_run(mode, env);
-      config.total_steps = 240;
-      config.replay.capacity = 150;
-      config.checkpoint.every_updates = 1;  // where it is stopped, the whole run rests too
-      const auto algorithm = toy_algorithm(config, kind_for(env));
-      const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
-      CAPTURE(name);
-      const auto whole = on.run(algorithm, name).summary.value();
-      const auto pieces = on.run_in_pieces(algorithm, name + "pieces", 10).summary.value();
-      CHECK(pieces.weights_sha256 == whole.weights_sha256);
-      CHECK(pieces.steps == whole.steps);
-      CHECK(pieces.eval_mean == whole.eval_mean);
-      CHECK(pieces.staleness_mean == whole.staleness_mean);
-      CHECK(pieces.resumed_from_step > 0);
-      if (mode == training_mode::sync) CHECK(whole.steps == 240);
-      if (mode == training_mode::async) CHECK(whole.staleness_max > 0);
-    }
-  }
 }
 
 TEST_CASE("off-policy run: as many steps and gradient steps as Stable-Baselines3 takes") {

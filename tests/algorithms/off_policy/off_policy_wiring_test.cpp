@@ -12,8 +12,9 @@
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
@@ -379,7 +380,7 @@ TEST_CASE("off-policy run: rows have Stable-Baselines3's columns, and only what 
     config.policy.hidden = {4};
     const auto run = on.run(algorithm_with(config), config.algo).summary.value();
     std::erase_if(names,
-                  [&](const std::string& name) { return column_of(run, "train/" + name).empty(); });
+                  [&](const std::string& name) { return !has_column(run, "train/" + name); });
     return names;
   };
   using names = std::set<std::string>;

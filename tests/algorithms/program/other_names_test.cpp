@@ -10,6 +10,7 @@
 #include "algorithms/program/built_in_algorithms.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/config/config.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -33,12 +34,7 @@ void find_paths(const json& schema, const std::string& before, std::vector<std::
 
 /// The error of a configuration with this one option at its top; empty if it is none.
 std::string refusal(const named_algorithm& of, const std::string& name) {
-  try {
-    of.configure(json{{name, 1}}, {});
-  } catch (const config_error& e) {
-    return e.what();
-  }
-  return {};
+  return testing::message_of<config_error>([&] { of.configure(json{{name, 1}}, {}); });
 }
 
 // The list is what the packages have (tests/llm_peers/names_check.py).

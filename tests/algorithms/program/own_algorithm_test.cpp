@@ -7,6 +7,7 @@
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -55,12 +56,7 @@ llm::problem_task letters(const char* name) {
 }
 
 std::string refusal(const named_algorithm& of, const json& document) {
-  try {
-    of.configure(document, {});
-  } catch (const config_error& e) {
-    return e.what();
-  }
-  return "";
+  return testing::message_of<config_error>([&] { of.configure(document, {}); });
 }
 
 TEST_CASE("own algorithm: GRPO learns a program's tasks beside Troupe's, one alone unless told") {

@@ -14,7 +14,8 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <functional>
 
-#include "actors/worlds/classic_control/cartpole.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/progress_column.hpp"
+#include "tests/algorithms/stage.hpp"
 
 namespace troupe {
 namespace {
@@ -42,48 +42,8 @@ class ladder final : public environment {
   int steps_ = 0;
 };
 
-/// A pole that is to be balanced for 8, 12 or 16 steps. `Saves`: whether it can be saved.
-template <bool Saves>
-class pole final : public environment {
- public:
-  env_spec spec() const override {
-    auto spec = inner_.spec();
-    spec.levels = 3;
-    return spec;
-  }
-  void set_level(std::size_t level) override { level_ = level; }
-  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
-    inner_.reset(seed, obs);
-    steps_ = 0;
-  }
-  step_result step(action_view action, std::span<float> obs) override {
-    auto result = inner_.step(action, obs);
-    result.truncated = ++steps_ == 8 + 4 * static_cast<std::int64_t>(level_);
-    result.success = !result.terminated;
-    return result;
-  }
-  bool save(state_writer& to) const override {
-    to.put("steps", steps_);
-    return Saves && inner_.save(to);
-  }
-  void restore(const state_reader& from) override {
-    from.get("steps", steps_);
-    inner_.restore(from);
-  }
-
- private:
-  cartpole inner_;
-  std::size_t level_ = 0;
-  std::int64_t steps_ = 0;
-};
-
 void register_all() {
-  static const bool known = [] {
-    register_environment<ladder>("Ladder-v0");
-    register_environment<pole<true>>("LevelPole-v0");
-    register_environment<pole<false>>("ForgetfulLevelPole-v0");
-    return true;
-  }();
+  static const bool known = (register_environment<ladder>("Ladder-v0"), true);
   REQUIRE(known);
 }
 
@@ -139,28 +99,6 @@ void require_ladder_climbed(Config config) {
   CHECK_FALSE(run.stopped);
 }
 
-/// The run's pieces come to the weights and the columns of the whole.
-template <class Config>
-void require_equal_pieces(Config config, const std::string& column) {
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    stage on;
-    config.mode = mode;
-    config.checkpoint.every_updates = 1;
-    CAPTURE(config.algo, config.env.id, mode);
-    const auto algorithm = algorithm_with(config);
-    const auto whole = on.run(algorithm, "whole").summary.value();
-    const auto pieces = on.run_in_pieces(algorithm, "pieces", 2).summary.value();
-    CHECK(pieces.weights_sha256 == whole.weights_sha256);
-    CHECK(pieces.eval_mean == whole.eval_mean);
-    CHECK(pieces.resumed_from_step > 0);
-    const auto values = column_of(whole, column);
-    REQUIRE_FALSE(values.empty());
-    const auto change = std::ranges::adjacent_find(values, std::ranges::not_equal_to());
-    CHECK(change != values.end());
-    CHECK(column_of(pieces, column) == values);
-  }
-}
-
 double last_of(const run_summary& run, const std::string& column) {
   const auto values = column_of(run, column);
   REQUIRE_FALSE(values.empty());
@@ -200,24 +138,6 @@ TEST_CASE("curriculum of a run: ends once the last level is mastered, if it is t
   CHECK(run.stop_reason == "env.curriculum.stop_when_mastered");
   CHECK(run.stopped);
   CHECK(run.steps < config.total_steps);
-}
-
-TEST_CASE("curriculum of a run: pieces that end at checkpoints come to the weights of the whole") {
-  const curriculum_section shaky{
-      .promote_at = 0.5, .window = 8, .min_episodes = 4, .demote_at = 0.3};
-  for (const char* env : {"LevelPole-v0", "ForgetfulLevelPole-v0"}) {
-    auto config = short_ppo(env);
-    config.env.curriculum = shaky;
-    require_equal_pieces(config, "rollout/level");
-  }
-  auto config = short_dqn("LevelPole-v0");
-  config.env.curriculum = shaky;
-  require_equal_pieces(config, "rollout/level");
-}
-
-TEST_CASE("tasks of a run: pieces that end at checkpoints come to the weights of the whole") {
-  require_equal_pieces(with_tasks(short_ppo("CartPole-v1")), "rollout/CartPole-v1/ep_rew_mean");
-  require_equal_pieces(with_tasks(short_dqn("CartPole-v1")), "rollout/CartPole-v1/ep_rew_mean");
 }
 
 TEST_CASE("tasks of a run: each has its turns, and evaluations are means of relative returns") {

@@ -12,8 +12,9 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/spaces/shown_action.hpp"
+#include "tests/algorithms/stage.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -187,13 +188,10 @@ std::string refusal_of(const std::string& kind) {
   Config config;
   config.env.id = id_of(kind);
   temporary_folder folder;
-  try {
-    train(algorithm_with(config), {.root = folder.path}, {});
-  } catch (const std::exception& e) {
-    CHECK(std::filesystem::is_empty(folder.path));
-    return e.what();
-  }
-  return "nothing";
+  const auto message =
+      testing::message_of([&] { train(algorithm_with(config), {.root = folder.path}, {}); });
+  CHECK(std::filesystem::is_empty(folder.path));
+  return message;
 }
 
 TEST_CASE("composite actions: what an algorithm doesn't take is refused by name") {

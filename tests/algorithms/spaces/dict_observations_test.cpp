@@ -17,8 +17,8 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/spaces/hidden_rule.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

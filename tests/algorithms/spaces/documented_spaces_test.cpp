@@ -16,6 +16,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -117,12 +118,8 @@ TEST_CASE("docs: the table of action spaces says which algorithms take them") {
     for (const auto& actions : actions_of_rows().at(rows[i][0])) {
       for (std::size_t column = 1; column < rows[0].size(); ++column) {
         INFO(rows[0][column] << " with " << to_string(actions));
-        std::string refusal;
-        try {
-          checks().at(rows[0][column])(id_with(actions));
-        } catch (const std::invalid_argument& e) {
-          refusal = e.what();
-        }
+        const auto refusal = testing::message_of<std::invalid_argument>(
+            [&] { checks().at(rows[0][column])(id_with(actions)); });
         INFO(refusal);
         CHECK(rows[i][column] == (refusal.empty() ? "yes" : "no"));
       }

@@ -9,13 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "runtime/base/log.hpp"
 #include "runtime/cluster/link_client.hpp"
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "tests/eventually.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::detail::testing {
@@ -147,11 +147,7 @@ inline double refused(metrics_registry& metrics, const std::string& reason) {
 
 /// Waits until so many were refused for that reason.
 inline bool are_refused(metrics_registry& metrics, const std::string& reason, double count) {
-  const auto until = std::chrono::steady_clock::now() + soon;
-  while (refused(metrics, reason) < count) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(5ms);
-  }
+  troupe::testing::eventually([&] { return refused(metrics, reason) >= count; }, soon);
   return refused(metrics, reason) == count;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace {
@@ -71,12 +72,7 @@ program_options parse(const std::string& text) {
 
 /// The message with which `text` is refused; empty where it is accepted.
 std::string refusal(const std::string& text) {
-  try {
-    parse(text);
-    return {};
-  } catch (const config_error& error) {
-    return error.what();
-  }
+  return troupe::testing::message_of<config_error>([&] { parse(text); });
 }
 
 TEST_CASE("config: an empty object gives the defaults of the struct", "[config]") {

@@ -48,10 +48,6 @@ serve_options workers(std::size_t replicas) {
           .router = routing::round_robin()};
 }
 
-double metric(system& sys, const std::string& name) {
-  return series(sys.metrics().text(), name + "{service=\"workers\"}");
-}
-
 task<int> work_routed(service<worker> to) {
   const int worked = co_await to.route<&worker::work>(2000);
   co_return worked;
@@ -73,7 +69,7 @@ task<> be_full(system& sys) {
   for (int i = 0; i < 2; ++i) calls.push_back(work_routed(two));
   const auto worked = co_await all(std::move(calls));
   CHECK(worked == std::vector<int>{2000, 2000});
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 0);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "workers") == 0);
 }
 
 task<> hang_there(system& sys) {
@@ -99,11 +95,11 @@ task<> take_the_time(system& sys) {
   CHECK(worked == 4000);
   const auto result = co_await one.try_route<&worker::work_with>(0, 4000);
   CHECK(is_kind(result.error(), error_kind::replica_lost));
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 1);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "workers") == 1);
 }
 
 task<> until_served(system& sys, double ready) {
-  while (metric(sys, "troupe_replicas_ready") != ready) co_await sleep_for(5ms);
+  while (metric(sys, "troupe_replicas_ready", "workers") != ready) co_await sleep_for(5ms);
 }
 
 /// Twelve replicas on each of two nodes, of which one is lost: more than max_restarts.
@@ -114,7 +110,7 @@ task<> lose_a_node(system& sys, std::unique_ptr<detail::node>& one,
   auto all_of_them = co_await sys.serve<worker>(options);
   one = nullptr;
   one = std::make_unique<detail::node>(there, successor);
-  while (metric(sys, "troupe_replica_restarts_total") < 12) co_await sleep_for(5ms);
+  while (metric(sys, "troupe_replica_restarts_total", "workers") < 12) co_await sleep_for(5ms);
   co_await until_served(sys, 24);
   const auto generations = co_await all_of_them.fanout<&worker::generation>();
   std::size_t restarted = 0;

@@ -31,7 +31,7 @@ struct hiker {
 };
 
 double cycles_of(system& sys, const std::string& service) {
-  return series(sys.metrics().text(), "troupe_service_cycles_total{service=\"" + service + "\"}");
+  return metric(sys, "troupe_service_cycles_total", service);
 }
 
 task<std::string> end_of_walk(service<hiker> first, hiker::services way) {

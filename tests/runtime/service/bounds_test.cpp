@@ -1,5 +1,6 @@
 #include <latch>
 
+#include "tests/runtime/metrics/series.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -249,21 +250,14 @@ task<> cancelled_while_waiting(system& sys) {
 
 // ---- stalls
 
-double metric(system& sys, const std::string& series) {
-  const auto text = sys.metrics().text();
-  const auto place = text.find("\n" + series + " ");
-  if (place == text.npos) throw std::logic_error("no series " + series + " in\n" + text);
-  return std::stod(text.substr(place + series.size() + 2));
-}
-
 task<> stalls_are_counted(system& sys) {
   auto desks = co_await sys.serve<desk>({.name = "desks"});
   co_await occupy(desks, 29s);
-  CHECK(metric(sys, "troupe_requests_stalled_total{service=\"desks\"}") == 0);
+  CHECK(metric(sys, "troupe_requests_stalled_total", "desks") == 0);
   co_await occupy(desks, 31s);
-  CHECK(metric(sys, "troupe_requests_stalled_total{service=\"desks\"}") == 1);
+  CHECK(metric(sys, "troupe_requests_stalled_total", "desks") == 1);
   co_await occupy(desks.with({.deadline = 100s}), 31s);
-  CHECK(metric(sys, "troupe_requests_stalled_total{service=\"desks\"}") == 1);
+  CHECK(metric(sys, "troupe_requests_stalled_total", "desks") == 1);
 }
 
 task<> failures_are_counted(system& sys) {
@@ -272,13 +266,15 @@ task<> failures_are_counted(system& sys) {
   co_await crowd(desks.with({.deadline = 5ms}), 2);
   co_await sleep_for(50ms);
   co_await error_of(with_timeout(crowd(desks, 2), 5ms));
-  const std::string failed = "troupe_requests_failed_total{reason=";
-  CHECK(metric(sys, failed + "\"overloaded\",service=\"desks\"}") == 3);
-  CHECK(metric(sys, failed + "\"deadline\",service=\"desks\"}") == 2);
-  CHECK(metric(sys, failed + "\"cancelled\",service=\"desks\"}") == 2);
+  const auto failed = [&](const std::string& reason) {
+    return metric(sys, "troupe_requests_failed_total", "desks", "reason=\"" + reason + "\",");
+  };
+  CHECK(failed("overloaded") == 3);
+  CHECK(failed("deadline") == 2);
+  CHECK(failed("cancelled") == 2);
   co_await sleep_for(50ms);
-  CHECK(metric(sys, "troupe_requests_in_flight{service=\"desks\"}") == 0);
-  CHECK(metric(sys, "troupe_callers_waiting{service=\"desks\"}") == 0);
+  CHECK(metric(sys, "troupe_requests_in_flight", "desks") == 0);
+  CHECK(metric(sys, "troupe_callers_waiting", "desks") == 0);
 }
 
 }  // namespace

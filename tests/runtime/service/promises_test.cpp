@@ -56,10 +56,6 @@ serve_options clerks(std::size_t replicas) {
   return {.name = "clerks", .replicas = replicas, .router = routing::round_robin()};
 }
 
-double metric(system& sys, const std::string& name, const std::string& labels = "") {
-  return series(sys.metrics().text(), name + "{" + labels + "service=\"clerks\"}");
-}
-
 task<> add_routed(service<clerk> to, int n) { co_await to.route<&clerk::add>(n); }
 task<> add_slowly_routed(service<clerk> to) { co_await to.route<&clerk::add_slowly>(1); }
 task<> die_routed(service<clerk> to) { co_await to.route<&clerk::die>(); }
@@ -96,7 +92,7 @@ task<> exceptions_are_thrown(system& sys) {
   CHECK(caught == "role_error: clerks.clerk::add threw: expected a number >= 0, got -1");
   const int total = co_await one.route<&clerk::add>(1);
   CHECK(total == 6);  // The same role.
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 0);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "clerks") == 0);
 }
 
 task<> wrong_arguments_harm_nobody(system& sys) {
@@ -108,10 +104,11 @@ task<> wrong_arguments_harm_nobody(system& sys) {
   }
   const auto totals = co_await three.fanout<&clerk::sum>();
   CHECK(totals == std::vector<int>{10, 10, 10});
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 0);
-  CHECK(metric(sys, "troupe_retries_total") == 0);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "clerks") == 0);
+  CHECK(metric(sys, "troupe_retries_total", "clerks") == 0);
   // None was tried on another replica: as many answers as calls.
-  CHECK(metric(sys, "troupe_requests_total", R"(outcome="error",route="clerk::add",)") == 30);
+  CHECK(metric(sys, "troupe_requests_total", "clerks", R"(outcome="error",route="clerk::add",)") ==
+        30);
 }
 
 task<> giving_up_harms_nobody(system& sys) {
@@ -132,7 +129,7 @@ task<> giving_up_harms_nobody(system& sys) {
   CHECK(generation == 0);
   const int total = co_await one.route<&clerk::sum>();
   CHECK(total == 1);  // What the others had begun was cancelled.
-  CHECK(metric(sys, "troupe_requests_in_flight") == 0);
+  CHECK(metric(sys, "troupe_requests_in_flight", "clerks") == 0);
 }
 
 // ---- death
@@ -159,8 +156,8 @@ task<> nobody_is_forgotten(system& sys, bool idempotent) {
   }
   CHECK(lost == (idempotent ? 0 : 6));
   CHECK(answered == (idempotent ? 12 : 6));
-  CHECK(metric(sys, "troupe_requests_in_flight") == 0);
-  CHECK(metric(sys, "troupe_callers_waiting") == 0);
+  CHECK(metric(sys, "troupe_requests_in_flight", "clerks") == 0);
+  CHECK(metric(sys, "troupe_callers_waiting", "clerks") == 0);
 }
 
 task<> the_unrepeatable_is_not_repeated(system& sys) {
@@ -170,7 +167,7 @@ task<> the_unrepeatable_is_not_repeated(system& sys) {
   CHECK(kind_of(result) == error_kind::replica_lost);
   co_await sleep_for(10s);
   CHECK(*runs == 1);
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 1);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "clerks") == 1);
 }
 
 task<> fanout_tells_of_a_death(system& sys) {
@@ -216,8 +213,8 @@ task<> failing_starts_are_tried_again(system& sys) {
   CHECK(pause(2) >= 75ms);
   CHECK(pause(3) >= 150ms);
   CHECK(pause(4) >= 300ms);
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 4);
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "clerks") == 4);
+  CHECK(metric(sys, "troupe_replicas_ready", "clerks") == 1);
 }
 
 std::size_t lines(const std::string& text) { return occurrences(text, "\n"); }
@@ -280,7 +277,8 @@ task<> every_call_is_counted(system& sys) {
   const auto start = detail::strand::current().now();
   for (int i = 0; i < 5000; ++i) co_await one.route<&clerk::add>(1);
   CHECK(detail::strand::current().now() - start < 1s);
-  CHECK(metric(sys, "troupe_requests_total", R"(outcome="ok",route="clerk::add",)") == 5000);
+  CHECK(metric(sys, "troupe_requests_total", "clerks", R"(outcome="ok",route="clerk::add",)") ==
+        5000);
 }
 
 /// Two begun, four held back, six in line, as above; and the service is stopped.

@@ -308,10 +308,6 @@ TEST_CASE("suspended: the program's end destroys every frame, the caller's first
 
 namespace {
 
-double metric_of_restarts(system& sys) {
-  return series(sys.metrics().text(), "troupe_replica_restarts_total{service=\"patients\"}");
-}
-
 task<> cancel_the_caller(group& g, system& sys, const wait_kind& kind) {
   const auto w = co_await make_world(sys);
   g.start(occupy(w.full));
@@ -324,7 +320,7 @@ task<> cancel_the_caller(group& g, system& sys, const wait_kind& kind) {
   const int n = co_await patients.route<&patient::ping>();
   CHECK(n == 1);  // The replica is not harmed; what it had begun for the caller is cancelled.
   CHECK(tracked::live == 0);
-  CHECK(metric_of_restarts(sys) == 0);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "patients") == 0);
 }
 
 task<> run_cancelling(system& sys, const wait_kind& kind) {

@@ -5,8 +5,8 @@
 #include "runtime/base/scarcity.hpp"
 #include "runtime/cluster/simulated_nodes.hpp"
 #include "runtime/system/system_core.hpp"
+#include "tests/runtime/metrics/series.hpp"
 #include "tests/runtime/simulation/dice.hpp"
-#include "tests/runtime/simulation/gauge.hpp"
 #include "tests/runtime/simulation/local_pointer.hpp"
 
 namespace troupe::simulation {
@@ -290,12 +290,10 @@ task<> lose_controller(world& in, const fleet& all, dice random) {
   }
 }
 
-double metric(world& in, const std::string& name) { return gauge(in.sys, name, "fleet"); }
-
 /// Every slot is busy for longer than anybody may be silent.
 task<> keep_busy(world& in, const fleet& all, service<machine> to) {
   counted_frame here(in.book);
-  const auto restarts = metric(in, "troupe_replica_restarts_total");
+  const auto restarts = metric(in.sys, "troupe_replica_restarts_total", "fleet");
   const int id = in.begin(static_cast<int>(all.all_slots()));
   const auto results = co_await to.fanout_settled<&machine::work>(id, all.busy_for());
   for (const auto& each : results) {
@@ -303,7 +301,7 @@ task<> keep_busy(world& in, const fleet& all, service<machine> to) {
     in.book.require(each.ok(), "who is busy is not lost", describe(each.error()));
   }
   in.book.all_answered(id);
-  in.book.require(metric(in, "troupe_replica_restarts_total") == restarts,
+  in.book.require(metric(in.sys, "troupe_replica_restarts_total", "fleet") == restarts,
                   "who is busy is not lost", "a replica was restarted");
 }
 
@@ -345,10 +343,10 @@ task<> recover(world& in, const fleet& all, std::size_t replicas) {
   co_await sleep_for(30s);  // A node is back by then; a start that hung is over.
   co_await scale_in_time(in, to, replicas);
   in.book.check_all_ended();
-  in.book.require(metric(in, "troupe_replicas_ready") == static_cast<double>(replicas),
+  in.book.require(metric(in.sys, "troupe_replicas_ready", "fleet") == static_cast<double>(replicas),
                   "replicas end as wished",
-                  std::to_string(metric(in, "troupe_replicas_ready")) + " serve, wished are " +
-                      std::to_string(replicas));
+                  std::to_string(metric(in.sys, "troupe_replicas_ready", "fleet")) +
+                      " serve, wished are " + std::to_string(replicas));
   if (!all.on_nodes()) co_return;
   std::size_t placed = 0, slots = 0;
   for (const auto& n : detail::core_of(in.sys).simulate_nodes().list()) {

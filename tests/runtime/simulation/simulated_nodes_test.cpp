@@ -2,7 +2,7 @@
 
 #include "runtime/cluster/simulated_nodes.hpp"
 #include "runtime/system/system_core.hpp"
-#include "tests/runtime/simulation/gauge.hpp"
+#include "tests/runtime/metrics/series.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -34,7 +34,6 @@ class clerk {
 };
 
 detail::simulated_nodes& nodes() { return detail::core_of(*running).simulate_nodes(); }
-double metric(const std::string& name) { return simulation::gauge(*running, name, "clerks"); }
 time_point now() { return detail::strand::current().now(); }
 
 serve_options clerks(std::size_t replicas) {
@@ -89,7 +88,7 @@ task<> use_places(system& sys) {
 
 task<> serve_clerks(system& sys, std::size_t replicas) {
   auto all_of_them = co_await sys.serve<clerk>(clerks(replicas), 0);
-  CHECK(metric("troupe_replicas_ready") == static_cast<double>(replicas));
+  CHECK(metric(*running, "troupe_replicas_ready", "clerks") == static_cast<double>(replicas));
 }
 
 task<> wait_for_room(system& sys) {
@@ -122,7 +121,7 @@ task<> be_busy(system& sys) {
   const int worked = co_await work_all(two, 4, 25);
   CHECK(worked == 4);
   CHECK(now() - start == 50s);  // Two at once.
-  CHECK(metric("troupe_replica_restarts_total") == 0);
+  CHECK(metric(*running, "troupe_replica_restarts_total", "clerks") == 0);
 }
 
 task<> hold_threads(service<clerk> of) { co_await of.fanout<&clerk::work>(2); }
@@ -144,7 +143,7 @@ task<> work_behind_a_full_pool(system& sys) {
   both.push_back(hold_threads(here));
   both.push_back(work_one_after_the_other(two));
   co_await all(std::move(both));
-  CHECK(metric("troupe_replica_restarts_total") == 0);
+  CHECK(metric(*running, "troupe_replica_restarts_total", "clerks") == 0);
 }
 
 task<> hang_on_all(system& sys) {
@@ -162,7 +161,7 @@ task<> hang_on_all(system& sys) {
   co_await sys.scale(two, 2);
   const auto successors = co_await two.fanout<&clerk::generation>();
   CHECK(successors == std::vector<std::size_t>{1, 1});
-  CHECK(metric("troupe_replicas_abandoned_total") == 2);
+  CHECK(metric(*running, "troupe_replicas_abandoned_total", "clerks") == 2);
 }
 
 // ---- out of reach
@@ -175,7 +174,7 @@ task<> work_through_a_stall(system& sys) {
   nodes().cut("node-1", 1500ms);
   const auto generations = co_await three.fanout<&clerk::generation>();
   CHECK(generations == std::vector<std::size_t>{0, 0, 0});
-  CHECK(metric("troupe_replica_restarts_total") == 0);
+  CHECK(metric(*running, "troupe_replica_restarts_total", "clerks") == 0);
 }
 
 /// All are silent for longer than that is borne, and are lost together.
@@ -199,7 +198,7 @@ task<> come_back_after_a_cut(system& sys) {
   nodes().cut("node-1", 8s);
   co_await sleep_for(6s);
   CHECK(nodes().list().empty());
-  CHECK(metric("troupe_replicas_ready") == 0);
+  CHECK(metric(*running, "troupe_replicas_ready", "clerks") == 0);
   co_await sleep_for(4s);
   CHECK(nodes().list().size() == 1);
   const auto generations = co_await two.fanout<&clerk::generation>();
@@ -221,7 +220,7 @@ task<> grow_while_a_node_dies(system& sys) {
   parts.push_back(hear_after(15s, [] { nodes().join("node-2", 1); }));
   co_await all(std::move(parts));
   CHECK(now() - start >= 23s);
-  CHECK(metric("troupe_replicas_ready") == 2);
+  CHECK(metric(*running, "troupe_replicas_ready", "clerks") == 2);
 }
 
 }  // namespace
@@ -236,7 +235,9 @@ TEST_CASE("simulated nodes: replicas that wait for room are warned of with the n
 TEST_CASE("simulated nodes: replicas that are busy on all threads are not lost") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(be_busy, seed);
 }
-TEST_CASE("simulated nodes: those that are busy are not lost while the controller has no thread to spare") {
+TEST_CASE(
+    "simulated nodes: those that are busy are not lost while the controller has no thread to "
+    "spare") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(work_behind_a_full_pool, seed, 2);
 }
 TEST_CASE("simulated nodes: replicas that hang on all threads are replaced") {

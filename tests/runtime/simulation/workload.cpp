@@ -2,8 +2,8 @@
 
 #include "runtime/system/system.hpp"
 #include "runtime/system/system_core.hpp"
+#include "tests/runtime/metrics/series.hpp"
 #include "tests/runtime/simulation/dice.hpp"
-#include "tests/runtime/simulation/gauge.hpp"
 #include "tests/runtime/simulation/holdings.hpp"
 #include "tests/runtime/simulation/rooms.hpp"
 #include "tests/runtime/simulation/versions.hpp"
@@ -214,7 +214,7 @@ task<> call_at_random(const stage& on, dice random, ledger& book) {
 void check_bounds(system& sys, ledger& book, std::size_t in_flight, std::size_t waiting) {
   const auto metrics = sys.metrics().text();
   const auto check = [&](const char* name, std::size_t most) {
-    const auto value = gauge(metrics, name, "back");
+    const auto value = metric(metrics, name, "back");
     book.require(value >= 0 && value <= static_cast<double>(most), "no bound exceeded",
                  std::string(name) + " is " + std::to_string(value));
   };
@@ -324,7 +324,7 @@ task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
   co_await sleep_for(7s);
   book.check_all_ended();
   check_bounds(sys, book, 0, 0);
-  book.require(gauge(sys, "troupe_replicas_ready", "back") == static_cast<double>(replicas),
+  book.require(metric(sys, "troupe_replicas_ready", "back") == static_cast<double>(replicas),
                "every replica is replaced", "not all serve seven seconds after the last call");
   sys.stop(front);
   sys.stop(back);

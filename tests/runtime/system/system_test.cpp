@@ -8,6 +8,7 @@
 
 #include "runtime/metrics/registry.hpp"
 #include "runtime/service/stop_token.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -99,12 +100,7 @@ std::string refusal_of(Change change) {
   serve_options options{.name = "bad"};
   change(options);
   system sys({.deterministic = true});
-  try {
-    sys.run(sys.serve<worker>(options));
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "none";
+  return testing::message_of<std::invalid_argument>([&] { sys.run(sys.serve<worker>(options)); });
 }
 
 // ---- many seeds

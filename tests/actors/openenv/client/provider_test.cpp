@@ -9,9 +9,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "runtime/system/system.hpp"
+#include "tests/eventually.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -50,12 +51,7 @@ bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 /// Whether all of them end within five seconds.
 bool all_end(const std::vector<pid_t>& pids) {
-  const auto until = std::chrono::steady_clock::now() + 5s;
-  while (std::ranges::any_of(pids, lives)) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
+  return testing::eventually([&] { return std::ranges::none_of(pids, lives); }, 5s);
 }
 
 TEST_CASE("openenv providers: processes are healthy when they are handed over, and end with it",
@@ -91,12 +87,7 @@ std::string read_file(const std::string& path) {
 
 std::string why_not(process_options options) {
   troupe::system sys;
-  try {
-    sys.run(from_process(std::move(options)));
-  } catch (const server_failed& e) {
-    return e.what();
-  }
-  return "it was healthy";
+  return testing::message_of<server_failed>([&] { sys.run(from_process(std::move(options))); });
 }
 
 TEST_CASE("openenv providers: a server that ends, or is never healthy, is told with its last lines",

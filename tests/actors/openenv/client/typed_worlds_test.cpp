@@ -4,6 +4,7 @@
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -87,12 +88,8 @@ TEST_CASE("openenv worlds: every type reads what it is, and names what is wrong"
             .role == "user");
 
   const auto refusal = [](const char* text) {
-    try {
-      from_json<atari::observation>(json::parse(text), "/o");
-    } catch (const bad_text& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return testing::message_of<bad_text>(
+        [&] { from_json<atari::observation>(json::parse(text), "/o"); });
   };
   CHECK(refusal(R"({"screen":[0,256]})") ==
         "/o/screen/1: expected a whole number from 0 to 255, got 256");

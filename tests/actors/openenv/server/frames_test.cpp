@@ -3,11 +3,11 @@
 
 #include <cstdlib>
 #include <random>
-#include <thread>
 
 #include "actors/openenv/server/server.hpp"
 #include "actors/worlds/registry.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
@@ -149,9 +149,8 @@ TEST_CASE("openenv server: mutilated frames harm nobody", "[frames]") {
   CHECK_THAT(client.ask(R"({"type":"reset","data":{"seed":1}})"), holds("observation"));
   CHECK_THAT(client.ask(R"({"type":"step","data":{"action":[1]}})"), holds("\"reward\":-"));
   client.close();
-  for (int i = 0; i < 4000 && series(metrics.text(), "troupe_openenv_server_sessions") > 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  CHECK(series(metrics.text(), "troupe_openenv_server_sessions") == 0);
+  CHECK(testing::eventually(
+      [&] { return series(metrics.text(), "troupe_openenv_server_sessions") == 0; }));
   // A session that ends at its first frames is no test: most are to be answered.
   CHECK(answered > 20 * connections);
   if (asked)

@@ -14,6 +14,7 @@
 #include "runtime/system/system.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
+#include "tests/eventually.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
@@ -42,10 +43,8 @@ struct house {
     return raw_websocket(serving.port(), path);
   }
   double value(const std::string& name) const { return series(metrics.text(), name); }
-  /// Until it is, for at most 20 s.
   bool becomes(const std::string& name, double wanted) const {
-    for (int i = 0; i < 4000 && value(name) != wanted; ++i) std::this_thread::sleep_for(5ms);
-    return value(name) == wanted;
+    return testing::eventually([&] { return value(name) == wanted; });
   }
   double dropped(const std::string& reason) const {
     return value("troupe_openenv_server_sessions_dropped_total{reason=\"" + reason + "\"}");
@@ -58,12 +57,14 @@ struct house {
 /// Lets a step of a scripted environment by action 1 wait until it is let go.
 struct gate {
   std::counting_semaphore<> open{0};
-  std::atomic<int> waiting{0};  ///< Those that have come to it.
+  std::counting_semaphore<> arrivals{0};  ///< Those that `await_arrival` has not awaited yet.
+  std::atomic<int> waiting{0};            ///< Those that have come to it.
 
   environment_maker maker() {
     const auto step = [this](auto, action_view action, auto) {
       if (action.discrete() == 1) {
         ++waiting;
+        arrivals.release();
         open.acquire();
       }
       return step_result{.reward = 1};
@@ -73,9 +74,7 @@ struct gate {
           1, [step] { return scripted_environment({.on_step = step}); });
     };
   }
-  void await(int wanted) const {
-    while (waiting < wanted) std::this_thread::sleep_for(1ms);
-  }
+  void await_arrival() { REQUIRE(arrivals.try_acquire_for(20s)); }
   void let_go() { open.release(); }
 };
 
@@ -225,7 +224,7 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
   first.ask(reset);
   for (int noticed = 1; noticed <= 2; ++noticed) {  // by having held up everybody
     first.send(slow_step);
-    holding.await(noticed);
+    holding.await_arrival();
     std::this_thread::sleep_for(3ms);
     holding.let_go();
     first.read_text();
@@ -237,7 +236,7 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
   slow.ask(reset);
   fast.ask(reset);
   slow.send(slow_step);
-  holding.await(3);
+  holding.await_arrival();
   for (int i = 0; i < 20; ++i) CHECK(json::parse(fast.ask(step))["type"] == "observation");
   slow.send_bytes(client_frame(9, "are you there?"));
   CHECK(slow.read().opcode == 10);
@@ -463,9 +462,9 @@ TEST_CASE("openenv server: it drains: no new session, and those there are may en
   auto staying = here.client();
   staying.ask(reset);
   auto drained = std::async(std::launch::async, [&] { here.serving.drain(20s); });
-  while (!here.serving.is_draining()) std::this_thread::sleep_for(1ms);
-  while (ask(here.serving.port(), "/health").starts_with("HTTP/1.1 200")) {
-  }
+  REQUIRE(testing::eventually([&] { return here.serving.is_draining(); }));
+  REQUIRE(testing::eventually(
+      [&] { return !ask(here.serving.port(), "/health").starts_with("HTTP/1.1 200"); }));
   CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
   CHECK(json::parse(staying.ask(step))["type"] == "observation");
   staying.close();
@@ -491,7 +490,7 @@ TEST_CASE("openenv server: it may end while an environment steps") {
     auto client = here.client();
     client.ask(reset);
     client.send(slow_step);
-    holding.await(1);
+    holding.await_arrival();
     holding.let_go();
   }
   CHECK(holding.waiting == 1);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "actors/worlds/registry.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -133,12 +134,8 @@ TEST_CASE("matrix games: a factor of rewards and their clip hold for each agent"
 
 TEST_CASE("matrix games: tables and actions that are none are refused", "[env]") {
   const auto refusal = [](const std::string& id, const std::string& options) {
-    try {
-      make_environment({.id = id, .options = options});
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return testing::message_of<std::invalid_argument>(
+        [&] { make_environment({.id = id, .options = options}); });
   };
   CHECK_THAT(refusal("matrix_game-v0", R"({"payoffs":[[1,2],[3]]})"),
              Contains("env.options/payoffs: expected rows"));

@@ -12,6 +12,7 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -53,12 +54,7 @@ grpo_config small_run(const std::filesystem::path& data) {
 
 /// The error of the check of a run.
 std::string refusal(const grpo_config& config) {
-  try {
-    algorithm_with(config).check();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
+  return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
 TEST_CASE("grpo on data: a run asks the lines of a file and keeps those that are held out") {

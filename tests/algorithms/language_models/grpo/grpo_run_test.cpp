@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -24,12 +23,16 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/chat_model.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
+
+using testing::column_of;
 
 /// Four updates, each of four groups of four answers.
 grpo_config small_run(training_mode mode, const std::string& task = "sum_digits") {
@@ -346,31 +349,10 @@ TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with tha
   CHECK(evaluations == std::vector<std::int64_t>{1, 2, 3});
 }
 
-void check_resumed(const grpo_config& config, const std::string& root) {
-  const auto whole = run(config, root);
-  CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
-
-  for (const int updates : {2, 3}) {  // where there is a checkpoint, and after it
-    CAPTURE(updates);
-    const auto what = algorithm_with(config);
-    const auto stopped = train(what, {.root = root}, testing::stop_after(updates));
-    REQUIRE(!stopped.summary);
-    metrics_registry metrics;
-    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
-    REQUIRE(from);
-    CHECK(from->step == 2);
-    const auto resumed = train(what, {.directory = stopped.run_directory}, {}, std::move(from));
-    REQUIRE(resumed.summary);
-    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
-    CHECK(resumed.summary->eval_mean == whole.eval_mean);
-  }
-}
-
-TEST_CASE("grpo: a refreshed reference and adapters are resumed, after a warm start, too") {
+TEST_CASE("grpo: a refreshed reference and adapters change what is learned") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync, "blackjack");
-  config.warm_start.batches = 20;  // moves are legal, and updates before the checkpoint teach
-  config.checkpoint.every_updates = 2;
+  config.warm_start.batches = 20;  // so that moves are legal
   config.trainer.kl_coef = 0.5;
   config.trainer.lr = 3e-3;
   auto refreshed = config, adapted = config;
@@ -380,7 +362,6 @@ TEST_CASE("grpo: a refreshed reference and adapters are resumed, after a warm st
   std::set<std::string> ends{run(config, folder.path.string()).weights_sha256};
   for (const auto& other : {refreshed, adapted}) {
     CAPTURE(other.trainer.lora.rank);
-    check_resumed(other, folder.path.string());
     ends.insert(run(other, folder.path.string()).weights_sha256);
   }
   adapted.trainer.lr = 1e-30;
@@ -420,18 +401,6 @@ TEST_CASE("grpo: adapters have ten times the step size where none is asked for")
     CHECK(lr() == Approx(10 * of_all));
     config.trainer.lr = 0.5;
     CHECK(lr() == 0.5);
-  }
-}
-
-TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {
-  const temporary_folder folder;
-  for (const auto& task : tasks) {
-    for (const auto mode : {training_mode::sync, training_mode::async}) {
-      CAPTURE(task, int(mode));
-      auto config = small_run(mode, task);
-      config.checkpoint.every_updates = 2;
-      check_resumed(config, folder.path.string());
-    }
   }
 }
 
@@ -493,29 +462,6 @@ TEST_CASE("grpo: a configuration names an installed model as the command line do
   CHECK(nlohmann::json::parse(named.config)["model"]["path"] == file.string());
   config.model.path = "models/another";
   CHECK(algorithm_with(config).settings.model == "models/another");
-}
-
-/// What a run's progress.csv says of one name, update by update.
-std::vector<double> column_of(const run_summary& summary, const std::string& name) {
-  std::ifstream file(std::filesystem::path(summary.run_directory) / "progress.csv");
-  const auto cells_of = [](const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream rest(line);
-    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
-    return cells;
-  };
-  std::string line;
-  std::getline(file, line);
-  const auto names = cells_of(line);
-  const auto place = std::size_t(std::ranges::find(names, name) - names.begin());
-  REQUIRE(place < names.size());
-  std::vector<double> found;
-  while (std::getline(file, line)) {
-    const auto cells = cells_of(line);
-    if (place < cells.size() && !cells[place].empty()) found.push_back(std::stod(cells[place]));
-  }
-  REQUIRE(!found.empty());
-  return found;
 }
 
 TEST_CASE("grpo: a run goes on from a checkpoint with its reference and its adapters") {
@@ -682,18 +628,14 @@ TEST_CASE("grpo: a variant's preset stands in the configuration that a run keeps
 
 TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   const auto refusal = [](const char* text) {
-    try {
-      parse_config<grpo_config>(nlohmann::json::parse(text));
-    } catch (const config_error& e) {
-      return std::string(e.what());
-    }
-    return std::string("taken");
+    return testing::message_of<config_error>(
+        [&] { parse_config<grpo_config>(nlohmann::json::parse(text)); });
   };
-  CHECK(refusal("{}") == "taken");
+  CHECK(refusal("{}") == "");
   CHECK(refusal(R"({"rollout": {"group": 1}})") ==
         "/rollout/group: expected at least 2, as advantages are differences within a group but of "
         "trainer.advantage of reward, got 1");
-  CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "taken");
+  CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "");
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
   CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
         "/trainer/overlong_cache: expected at most rollout.max_completion_tokens, 8, got 9");
@@ -724,13 +666,13 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 8}})") ==
         "/trainer/warmup_updates: expected fewer than total_steps, 8, as the step size never comes "
         "to lr else, got 8");
-  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
-  CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "");
+  CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "");
   CHECK(
       refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
       "/world/urls: expected [] where deterministic is true, as a server's replies come when they "
       "come, got [\"http://localhost:1\"]");
-  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "taken");
+  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "");
   CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2006}})") ==
         "/code/last_user: expected at least 2007, two after code.first_user for each of "
         "code.coders, got 2006");

@@ -6,6 +6,7 @@
 #include "actors/data/jsonl.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -62,12 +63,7 @@ TEST_CASE("sft examples: each answer of a conversation comes after all that was 
 
 TEST_CASE("sft examples: a line that can't be learned from is refused, with its file and place") {
   const auto refusal_of = [](const json& line, const sft_encoding& encoding) {
-    try {
-      examples_of(line, encoding);
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>([&] { examples_of(line, encoding); });
   };
   CHECK_THAT(refusal_of({{"prompt", "a"}}, plain()), Contains("answer: expected a text, got none"));
   CHECK_THAT(refusal_of({{"prompt", 3}, {"answer", "b"}}, plain()), Contains("got number"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/language_models/model/language_model.hpp"
@@ -11,6 +10,7 @@
 #include "algorithms/language_models/sft/sft_setup.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
@@ -18,6 +18,7 @@ namespace troupe {
 namespace {
 
 using Catch::Matchers::Contains;
+using testing::column_of;
 
 /// A folder with a file of examples: each letter's answer is the next letter.
 class stage {
@@ -56,28 +57,6 @@ class stage {
  private:
   temporary_folder folder_;
 };
-
-/// The values of one column of a run's progress.csv, row by row, without empty cells.
-std::vector<double> column_of(const std::string& run, const std::string& name) {
-  std::ifstream file(std::filesystem::path(run) / "progress.csv");
-  const auto cells_of = [](const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream rest(line);
-    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
-    return cells;
-  };
-  std::string line;
-  std::getline(file, line);
-  const auto names = cells_of(line);
-  const auto at = std::size_t(std::ranges::find(names, name) - names.begin());
-  REQUIRE(at < names.size());
-  std::vector<double> values;
-  while (std::getline(file, line)) {
-    const auto cells = cells_of(line);
-    if (at < cells.size() && !cells[at].empty()) values.push_back(std::stod(cells[at]));
-  }
-  return values;
-}
 
 TEST_CASE("sft run: it leaves its configuration, numbers and models behind") {
   const stage on;
@@ -169,46 +148,6 @@ TEST_CASE("sft run: examples that are held out are not learned") {
     (std::ranges::count(held_out, examples[i]) > 0 ? others : learned).push_back(-scores[i]);
   CHECK(std::ranges::max(learned) < 0.5);
   CHECK(std::ranges::max(others) > 1);
-}
-
-void check_resumed(const stage& on, const sft_config& config) {
-  const auto whole = on.run(config);
-  CHECK(on.run(config).weights_sha256 == whole.weights_sha256);
-  // A run with checkpoints is restored at each of them, so both could lose the same state.
-  auto without = config;
-  without.checkpoint.every_updates = 0;
-  CHECK(on.run(without).weights_sha256 == whole.weights_sha256);
-  for (const int updates : {2, 3, 5}) {  // where there is a checkpoint, and after it
-    CAPTURE(updates);
-    const auto what = algorithm_with(config);
-    const auto stopped = train(what, {.root = on.path().string()}, testing::stop_after(updates));
-    REQUIRE(!stopped.summary);
-    metrics_registry metrics;
-    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
-    REQUIRE(from);
-    CHECK(from->step == updates / 2 * 2);
-    const auto resumed = train(what, {.directory = stopped.run_directory}, {}, std::move(from));
-    REQUIRE(resumed.summary);
-    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
-    CHECK(resumed.summary->eval_mean == whole.eval_mean);
-    CHECK(column_of(stopped.run_directory, "train/loss") ==
-          column_of(whole.run_directory, "train/loss"));
-  }
-}
-
-TEST_CASE("sft run: a run that is repeated, or stopped and resumed, ends with the same weights") {
-  const stage on;
-  auto config = on.config();
-  config.checkpoint.every_updates = 2;
-  for (const std::int64_t rank : {0, 2}) {
-    CAPTURE(rank);
-    config.trainer.lora.rank = rank;
-    check_resumed(on, config);
-  }
-  config.trainer.lora.rank = 0;
-  const auto other = on.run(config).weights_sha256;
-  config.seed = 4;
-  CHECK(on.run(config).weights_sha256 != other);
 }
 
 TEST_CASE("sft run: a checkpoint of another adapter or other data is refused") {

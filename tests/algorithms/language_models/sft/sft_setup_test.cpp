@@ -9,6 +9,7 @@
 #include "actors/data/jsonl.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/chat_model.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -135,12 +136,7 @@ TEST_CASE("sft setup: a file of its own is for evaluation, with other keys and a
 }
 
 std::string refusal_of(const sft_config& config) {
-  try {
-    read_sft_setup(config);
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "none";
+  return testing::message_of([&] { read_sft_setup(config); });
 }
 
 TEST_CASE("sft setup: all lines that can't be learned from are told at once, up to twenty") {
@@ -233,12 +229,8 @@ TEST_CASE("sft setup: what is missing or contradicts itself is refused by name")
   sft_config config;
   CHECK_THAT(refusal_of(config), Contains("/task/data: expected a file"));
   const auto refusal = [](const char* text) {
-    try {
-      parse_config<sft_config>(nlohmann::json::parse(text));
-    } catch (const config_error& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<config_error>(
+        [&] { parse_config<sft_config>(nlohmann::json::parse(text)); });
   };
   CHECK_THAT(refusal(R"({"task": {"held_out": 0.1, "held_out_data": "a"}})"),
              Contains("null or 0 where held_out_data is a file"));

@@ -14,7 +14,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/qmix.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/vdn.hpp"
-#include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

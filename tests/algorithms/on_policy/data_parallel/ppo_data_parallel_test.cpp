@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <future>
-#include <thread>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/torch/tensor_codec.hpp"
@@ -12,6 +11,8 @@
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
+#include "tests/eventually.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -192,11 +193,8 @@ TEST_CASE(
     CHECK(shared.last.trained_rows == last.trained_rows);
     CHECK(shared.last.dropped_rows == last.dropped_rows);
     CHECK(shared.last.dropped_rows > 0);
-    const auto end = std::chrono::steady_clock::now() + 30s;
     const auto theirs = me.file + "-" + std::to_string(i) + ".rank1";
-    while (!std::filesystem::exists(theirs) && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(2ms);
-    }
+    CHECK(testing::eventually([&] { return std::filesystem::exists(theirs); }, 30s));
     CHECK((read_text(theirs) == bytes_of(shared.parameters)));
   }
   CHECK(child.wait(30s) == 0);
@@ -297,14 +295,11 @@ TEST_CASE("data parallel ppo: ranks stop an update together by the divergence of
 TEST_CASE("data parallel ppo: ranks whose generators differ are refused", "[data_parallel]") {
   const temporary_folder folder;
   const auto& what = trainings().front();
-  const auto refusal = [&](std::size_t rank) -> std::string {
+  const auto refusal = [&](std::size_t rank) {
     data_parallel learner(ppo_learner(what.shape, what.options, seed + rank));
-    try {
+    return testing::message_of<collective_error>([&] {
       learner.join(join_gloo({.rank = rank, .world = 2, .file = folder.path / "group"}));
-    } catch (const collective_error& e) {
-      return e.what();
-    }
-    return "";
+    });
   };
   auto other = std::async(std::launch::async, refusal, 1);
   CHECK_THAT(refusal(0), Catch::Contains("ppo: rank 1 of 2 has another optimiser or generator"));

@@ -5,8 +5,8 @@
 #include "actors/networks/model_file.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/base/log.hpp"
-#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stage.hpp"
+#include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -45,10 +45,7 @@ task<> lose_a_rank(loss_of_a_rank& how, loops::progress now, evaluation) {
   co_await how.learning->in.sys.scale(how.learning->trainer(), 1);
 }
 
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-
+struct stage : testing::quiet_stage {
   run_result run(const ppo_config& config, const std::string& name,
                  loss_of_a_rank* loss = nullptr) {
     auto what = algorithm_with(config);
@@ -66,8 +63,6 @@ struct stage {
     }
     return train(what, {.root = folder.path / name}, options);
   }
-
-  temporary_folder folder;
 };
 
 TEST_CASE("trainer.replicas: a run with two ranks ends with the weights of one with one",
@@ -113,13 +108,8 @@ TEST_CASE("trainer.replicas: without checkpoints a lost rank ends the run, and s
 }
 
 TEST_CASE("trainer.replicas: what can't be shared is refused by name", "[data_parallel]") {
-  const auto refusal = [](const std::vector<std::string>& overrides) -> std::string {
-    try {
-      parse_config<ppo_config>(load_config({}, overrides));
-    } catch (const std::exception& e) {
-      return e.what();
-    }
-    return "";
+  const auto refusal = [](const std::vector<std::string>& overrides) {
+    return testing::message_of([&] { parse_config<ppo_config>(load_config({}, overrides)); });
   };
   CHECK_THAT(refusal({"trainer.replicas=0"}),
              Catch::Contains("/trainer/replicas: expected an integer >= 1"));

@@ -8,12 +8,11 @@
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "actors/worlds/classic_control/cartpole.hpp"
-#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/rollout.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stage.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
@@ -23,29 +22,7 @@ namespace {
 
 using testing::stop_after;
 
-/// CartPole that can't be saved.
-class forgetful_cartpole final : public environment {
- public:
-  env_spec spec() const override {
-    auto spec = inner_.spec();
-    spec.id = "ForgetfulCartPole-v1";
-    return spec;
-  }
-  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
-    inner_.reset(seed, obs);
-  }
-  step_result step(action_view action, std::span<float> obs) override {
-    return inner_.step(action, obs);
-  }
-
- private:
-  cartpole inner_;
-};
-
 ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1") {
-  static const bool known =
-      (register_environment<forgetful_cartpole>("ForgetfulCartPole-v1"), true);
-  REQUIRE(known);
   ppo_config config;
   config.env = {.id = env, .n_envs = 2};
   config.total_steps = 7 * 2 * 32 * 2;
@@ -60,58 +37,12 @@ ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1")
   return config;
 }
 
-/// Runs and their counts in a folder of their own.
-struct stage {
-  stage() { log::set_level("off"); }
-  ~stage() { log::set_level("info"); }
-  run_result run(const ppo_config& config, const std::string& name) {
-    return train(config, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  /// Stops after `updates` updates, goes on, and so on until the end.
-  run_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
-    run_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? run_options{} : stop_after(updates);
-      options.metrics = metrics;
-      auto result = train(config, output, options, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      auto again = open_run<ppo_config>(output.directory, *metrics);
-      REQUIRE(again.from);
-      CHECK(again.from->step == result.steps);
-      from = std::move(again.from);
-    }
-  }
+struct stage : testing::quiet_stage {
+  /// Checkpoints that were written, by what came of it.
   double checkpoints(const std::string& outcome) const {
     return series(metrics->text(), "troupe_checkpoints_total{outcome=\"" + outcome + "\"}");
   }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
 };
-
-TEST_CASE("train: pieces that end at checkpoints come to the weights of the whole") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    for (const char* env : {"CartPole-v1", "ForgetfulCartPole-v1"}) {
-      auto config = short_run(mode, env);
-      config.checkpoint.every_updates = 1;
-      const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
-      CAPTURE(name);
-      const auto whole = on.run(config, name).summary.value();
-      const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
-      CHECK(pieces.weights_sha256 == whole.weights_sha256);
-      CHECK(pieces.steps == whole.steps);
-      CHECK(pieces.eval_mean == whole.eval_mean);
-      CHECK(pieces.staleness_mean == whole.staleness_mean);
-      CHECK(pieces.resumed_from_step > 0);
-      CHECK(whole.resumed_from_step == 0);
-    }
-  }
-}
 
 TEST_CASE("train: stopped between two checkpoints it goes on to the weights of the whole") {
   stage on;
@@ -144,49 +75,6 @@ TEST_CASE("train: one that is not deterministic keeps what it had learned when i
   const auto half = train(config, {.root = on.folder.path}, stop_after(3));
   REQUIRE_FALSE(half.summary);
   CHECK(half.steps == 3 * 2 * 32 * 2);
-}
-
-TEST_CASE("train: pieces come to the weights of the whole with state-dependent exploration") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    auto config = short_run(mode, "Pendulum-v1");
-    config.checkpoint.every_updates = 1;
-    config.policy.use_sde = true;
-    config.policy.sde_sample_freq = 5;
-    const std::string name = mode == training_mode::sync ? "sync" : "async";
-    CAPTURE(name);
-    const auto whole = on.run(config, name).summary.value();
-    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
-    CHECK(pieces.weights_sha256 == whole.weights_sha256);
-    CHECK(pieces.eval_mean == whole.eval_mean);
-    config.seed = 2;
-    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
-  }
-}
-
-TEST_CASE("train: pieces come to the weights of the whole with normalised observations") {
-  stage on;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    auto config = short_run(mode, "Pendulum-v1");
-    config.env.normalize_obs = config.env.normalize_reward = true;
-    config.checkpoint.every_updates = 1;
-    const std::string name = mode == training_mode::sync ? "sync" : "async";
-    CAPTURE(name);
-    const auto whole = on.run(config, name).summary.value();
-    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
-    CHECK(pieces.weights_sha256 == whole.weights_sha256);
-    CHECK(pieces.eval_mean == whole.eval_mean);
-    config.env.normalize_reward = false;
-    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
-  }
-}
-
-TEST_CASE("train: another seed comes to other weights") {
-  stage on;
-  auto config = short_run(training_mode::async);
-  const auto one = on.run(config, "one").summary.value();
-  config.seed = 2;
-  CHECK(on.run(config, "other").summary->weights_sha256 != one.weights_sha256);
 }
 
 TEST_CASE("train: what a stopped run recorded is that of one that went on") {

@@ -15,7 +15,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -96,12 +96,11 @@ struct finished {
     log::set_level("info");
   }
   std::vector<double> logged(const std::string& name) const {
-    return column(run_directory::open(result.run_directory).progress_csv(), name);
+    return testing::column(run_directory::open(result.run_directory).progress_csv(), name);
   }
   bool logs(const std::string& name) const {
-    const auto csv = read_text(run_directory::open(result.run_directory).progress_csv());
-    const auto names = ',' + csv.substr(0, csv.find('\n')) + ',';
-    return names.find(',' + name + ',') != names.npos;
+    const auto csv = run_directory::open(result.run_directory).progress_csv();
+    return testing::find_column(csv, name).has_value();
   }
   saved_model model() const {
     return load_model(run_directory::open(result.run_directory).last_model());

@@ -14,7 +14,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
-#include "tests/algorithms/on_policy/ppo/progress_column.hpp"
+#include "tests/algorithms/progress_column.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 

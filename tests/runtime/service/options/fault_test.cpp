@@ -1,4 +1,5 @@
 #include "runtime/system/run.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -24,12 +25,7 @@ struct clerk {
 };
 
 std::string refusal_of(std::string_view text) {
-  try {
-    fault_plan::parse(text);
-  } catch (const fault_plan_error& e) {
-    return e.what();
-  }
-  return "none";
+  return testing::message_of<fault_plan_error>([&] { fault_plan::parse(text); });
 }
 
 /// How calls of all three kinds ended, and what the replicas executed.

@@ -1,4 +1,5 @@
 #include "runtime/service/supervision/autoscaler.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -27,13 +28,11 @@ serve_options clerks() {
           .max_restarts = 1000};
 }
 
-double metric(system& sys, const std::string& name, const std::string& labels = "") {
-  return series(sys.metrics().text(), name + "{" + labels + "service=\"clerks\"}");
-}
 double decisions(system& sys, const std::string& direction) {
-  return metric(sys, "troupe_autoscale_decisions_total", "direction=\"" + direction + "\",");
+  return metric(sys, "troupe_autoscale_decisions_total", "clerks",
+                "direction=\"" + direction + "\",");
 }
-double desired(system& sys) { return metric(sys, "troupe_replicas_desired"); }
+double desired(system& sys) { return metric(sys, "troupe_replicas_desired", "clerks"); }
 
 task<> call_for(service<clerk> to, duration time) {
   const auto end = detail::strand::current().now() + time;
@@ -58,13 +57,13 @@ task<> follows_the_load(system& sys) {
   CHECK(desired(sys) == 1);
   co_await load(to, 16, 3s);
   CHECK(desired(sys) == 8);
-  CHECK(metric(sys, "troupe_replicas_ready") == 8);
+  CHECK(metric(sys, "troupe_replicas_ready", "clerks") == 8);
   CHECK(decisions(sys, "up") == 3);  // 2, 4, 8
   co_await sleep_for(1500ms);
   CHECK(desired(sys) == 7);  // Slowly down.
   co_await sleep_for(10s);
   CHECK(desired(sys) == 1);
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
+  CHECK(metric(sys, "troupe_replicas_ready", "clerks") == 1);
   CHECK(decisions(sys, "down") == 7);
 }
 
@@ -82,7 +81,7 @@ task<> crashes_are_no_load(system& sys) {
   both.push_back(die_for(to, 5s));
   both.push_back(die_for(to, 5s));
   co_await all(std::move(both));
-  CHECK(metric(sys, "troupe_replica_restarts_total") >= 10);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "clerks") >= 10);
   CHECK(decisions(sys, "up") == 0);
 }
 
@@ -184,12 +183,8 @@ TEST_CASE("autoscale: options out of range are refused") {
     const auto serve = [](system& sys, serve_options options) -> task<> {
       co_await sys.serve<clerk>(std::move(options));
     };
-    try {
-      sys.run(serve(sys, std::move(options)));
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return testing::message_of<std::invalid_argument>(
+        [&] { sys.run(serve(sys, std::move(options))); });
   };
   auto options = clerks();
   options.autoscale.min = 9;

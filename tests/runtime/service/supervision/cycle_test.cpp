@@ -82,7 +82,7 @@ task<std::string> end_of_walk(service<walker> first, walker::services way) {
 }
 
 double cycles_of(system& sys, const std::string& service) {
-  return series(sys.metrics().text(), "troupe_service_cycles_total{service=\"" + service + "\"}");
+  return metric(sys, "troupe_service_cycles_total", service);
 }
 
 struct walked {

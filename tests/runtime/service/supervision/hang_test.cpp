@@ -54,10 +54,6 @@ serve_options patients(std::size_t replicas) {
   return {.name = "patients", .replicas = replicas, .max_ongoing = 2, .max_call_time = 50ms};
 }
 
-double metric(system& sys, const std::string& name) {
-  return series(sys.metrics().text(), name + "{service=\"patients\"}");
-}
-
 task<> sleep_routed(service<patient> at, duration pause) {
   co_await at.route<&patient::sleep>(pause);
 }
@@ -83,10 +79,10 @@ task<> cuts_off_who_waits(system& sys) {
   CHECK(tracked::live == 0);
   const int counted = co_await one.route<&patient::count>();
   CHECK(counted == 4);  // The same role: nothing was restarted, nothing retried.
-  CHECK(metric(sys, "troupe_requests_overran_total") == 2);
-  CHECK(metric(sys, "troupe_retries_total") == 0);
-  CHECK(metric(sys, "troupe_replicas_abandoned_total") == 0);
-  CHECK(metric(sys, "troupe_requests_in_flight") == 0);
+  CHECK(metric(sys, "troupe_requests_overran_total", "patients") == 2);
+  CHECK(metric(sys, "troupe_retries_total", "patients") == 0);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total", "patients") == 0);
+  CHECK(metric(sys, "troupe_requests_in_flight", "patients") == 0);
 }
 
 // ---- an endpoint that has more time than others
@@ -120,11 +116,11 @@ task<> published_again(system& sys) {
   options.max_restarts = 1000;
   auto one = co_await sys.serve<stuck_at_zero>(options);
   co_await one.publish<&stuck_at_zero::set>(0, at);  // No replica lives that doesn't have it.
-  while (metric(sys, "troupe_replicas_abandoned_total") < 2) co_await sleep_for(1ms);
+  while (metric(sys, "troupe_replicas_abandoned_total", "patients") < 2) co_await sleep_for(1ms);
   co_await one.publish<&stuck_at_zero::set>(1, at);
   const int number = co_await one.route<&stuck_at_zero::get>();
   CHECK(number == 1);
-  const auto abandoned = metric(sys, "troupe_replicas_abandoned_total");
+  const auto abandoned = metric(sys, "troupe_replicas_abandoned_total", "patients");
   at->release();
   while (at->came_back < abandoned) co_await sleep_for(1ms);
 }
@@ -148,8 +144,8 @@ task<> slow_in_virtual_time(system& sys) {
   co_await sleep_for(1s);
   CHECK(answered > 50);
   CHECK(lost > 50);
-  CHECK(metric(sys, "troupe_replicas_abandoned_total") == lost);
-  CHECK(metric(sys, "troupe_replica_restarts_total") == lost);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total", "patients") == lost);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "patients") == lost);
 }
 
 task<std::string> hang_routed(service<patient> at, std::shared_ptr<barrier> where) {
@@ -200,8 +196,8 @@ task<hang_report> two_hang(system& sys, bool idempotent) {
   for (int i = 0; i < 1000; ++i) report.others = co_await counters.route<&counter::add>(0) + 1;
   co_await sys.scale(two, 2);  // Returns when both serve again.
   const auto again = co_await two.fanout<&patient::count>();
-  report.abandoned = metric(sys, "troupe_replicas_abandoned_total");
-  report.restarts = metric(sys, "troupe_replica_restarts_total");
+  report.abandoned = metric(sys, "troupe_replicas_abandoned_total", "patients");
+  report.restarts = metric(sys, "troupe_replica_restarts_total", "patients");
   report.actors_then = sys.actors();
   at->release();
   for (int i = 0; i < 10000 && sys.actors() > report.actors_then - 2; ++i) co_await sleep_for(1ms);

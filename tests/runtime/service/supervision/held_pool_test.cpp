@@ -72,7 +72,7 @@ task<> all_threads_held(system& sys) {
   CHECK_THAT(said, holds("deadline_exceeded"));
   CHECK(since(start) < soon);
   CHECK(is_live(sys.metrics()));
-  CHECK(series(sys.metrics().text(), "troupe_replicas_abandoned_total{service=\"held\"}") == 0);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total", "held") == 0);
 }
 
 serve_options hanging(std::size_t replicas) {
@@ -97,8 +97,8 @@ task<> named_in_log(system& sys, const captured_stream& log) {
   CHECK_THAT(log.text(), holds("every thread of the pool") && holds("held (2 replicas)"));
   const auto text = sys.metrics().text();
   CHECK(series(text, "troupe_pool_held_total") == 1);
-  CHECK(series(text, "troupe_replicas_in_long_turn{service=\"held\"}") >= 2);
-  CHECK(series(text, "troupe_replicas_in_long_turn{service=\"own\"}") == 1);
+  CHECK(metric(text, "troupe_replicas_in_long_turn", "held") >= 2);
+  CHECK(metric(text, "troupe_replicas_in_long_turn", "own") == 1);
   const std::string on_its_own = "in one turn for long on a thread of its own service=own";
   CHECK_THAT(log.text(), holds(on_its_own) && !holds("own (1 replica)"));
   CHECK(series(text, "troupe_pool_threads") >= 3);
@@ -163,7 +163,7 @@ task<> abandoned_in_log(system& sys, const captured_stream& log) {
     co_await sleep_for(50ms);
   }
   CHECK_THAT(log.text(), holds("held (2 replicas)"));
-  CHECK(series(sys.metrics().text(), "troupe_replicas_in_long_turn{service=\"held\"}") == 0);
+  CHECK(metric(sys, "troupe_replicas_in_long_turn", "held") == 0);
 }
 
 /// Takes all further threads away while it lives.

@@ -56,10 +56,6 @@ serve_options lates(std::size_t replicas) {
   return {.name = "lates", .replicas = replicas, .start_timeout = 10s};
 }
 
-double metric(system& sys, const std::string& name) {
-  return series(sys.metrics().text(), name + "{service=\"lates\"}");
-}
-
 time_point now() { return detail::strand::current().now(); }
 
 task<> generation_routed(service<late> to) { co_await to.route<&late::generation>(); }
@@ -90,7 +86,7 @@ task<> restart_hangs(system& sys) {
   const auto error = co_await error_of(generation_routed(one));
   CHECK(starts_with(error, "service_down: lates.late::generation: replica 0 did not serve within"));
   CHECK(now() - start <= 25s);
-  CHECK(metric(sys, "troupe_replicas_abandoned_total") == 2);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total", "lates") == 2);
 }
 
 /// The others serve on, and each start that hangs is followed by another.
@@ -103,8 +99,8 @@ task<> others_serve_on(system& sys) {
   co_await sleep_for(60s);
   const auto generation = co_await two.route<&late::generation>();
   CHECK(generation == 1);
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
-  CHECK(metric(sys, "troupe_replicas_abandoned_total") >= 4);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 1);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total", "lates") >= 4);
 }
 
 // ---- a growth that hangs
@@ -117,10 +113,10 @@ task<> growth_hangs(system& sys) {
         "replica_lost: lates: scale: replica 2 did not serve within 10 s (start_timeout); it goes "
         "on with 1");
   CHECK(now() - start <= 12s);
-  CHECK(metric(sys, "troupe_replicas_desired") == 1);
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
+  CHECK(metric(sys, "troupe_replicas_desired", "lates") == 1);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 1);
   co_await sys.scale(one, 2);
-  CHECK(metric(sys, "troupe_replicas_ready") == 2);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 2);
   CHECK(sys.actors() == 4);  // The driver's, the supervisor's, two replicas.
 }
 
@@ -135,7 +131,7 @@ task<> later_wish_ends_growth(system& sys) {
   CHECK(ends == std::vector<std::string>{"cancelled: lates: scale: a later request for 1 replicas "
                                          "ended it; it goes on with 2",
                                          "none"});
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 1);
 }
 
 task<std::string> add_routed(service<stuck> to) {
@@ -167,11 +163,11 @@ task<> many_replicas_die(system& sys) {
   auto all_of_them = co_await sys.serve<late>(options, plan{.index_from = 24});
   co_await fanned_out(all_of_them, 1ms);
   co_await sys.scale(all_of_them, 24);
-  CHECK(metric(sys, "troupe_replicas_ready") == 24);
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 24);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 24);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "lates") == 24);
   co_await fanned_out(all_of_them, 1ms);
   co_await sys.scale(all_of_them, 24);
-  CHECK(metric(sys, "troupe_replicas_ready") == 24);
+  CHECK(metric(sys, "troupe_replicas_ready", "lates") == 24);
   co_await fanned_out(all_of_them, 1ms);  // More than 48 in a minute.
   const auto error = co_await error_of(generation_routed(all_of_them));
   CHECK(starts_with(error, "service_down: lates.late::generation: more than 48 restarts in 60 s"));

@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "tests/runtime/metrics/series.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -37,12 +38,6 @@ struct mortal {
 
 serve_options mortals(std::size_t replicas = 1) {
   return {.name = "mortals", .replicas = replicas, .router = routing::round_robin()};
-}
-
-double metric(system& sys, const std::string& name) {
-  const auto text = sys.metrics().text();
-  const auto series = name + "{service=\"mortals\"} ";
-  return std::stod(text.substr(text.find("\n" + series) + series.size() + 1));
 }
 
 task<outcome<int>> slowly(service<mortal> to, int n, duration pause) {
@@ -102,7 +97,7 @@ task<> retries_the_idempotent(system& sys) {
   deaths.push_back(die_soon(two));
   const auto both = co_await all(all(std::move(calls)), all(std::move(deaths)));
   for (int i = 0; i < 10; ++i) CHECK(std::get<0>(both)[static_cast<std::size_t>(i)].value() == i);
-  CHECK(metric(sys, "troupe_retries_total") == 5);
+  CHECK(metric(sys, "troupe_retries_total", "mortals") == 5);
 }
 
 task<> refuses_poison(system& sys) {
@@ -112,7 +107,7 @@ task<> refuses_poison(system& sys) {
   const auto refused = co_await four.try_route<&mortal::die>();
   CHECK(kind_of(refused) == error_kind::poison);
   co_await sleep_for(1s);
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 2);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "mortals") == 2);
 }
 
 task<> logs_no_text_of_poison(system& sys) {
@@ -162,7 +157,7 @@ task<> retries_have_an_end(system& sys) {
   CHECK(lost == "replica_lost: mortals.mortal::die: lost 4 times");
   CHECK(took >= 175ms);  // 25, 50 and 100 ms before the attempts after the first.
   CHECK(took <= 190ms);  // Each to 5 ms.
-  CHECK(metric(sys, "troupe_retries_total") == 3);
+  CHECK(metric(sys, "troupe_retries_total", "mortals") == 3);
 }
 
 task<> batches_die_together(system& sys) {
@@ -271,8 +266,8 @@ task<> gives_up(system& sys) {
   CHECK(later == why);
   const auto opened = co_await error_of(one.session());
   CHECK(starts_with(opened, "service_down"));
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 3);
-  CHECK(metric(sys, "troupe_replicas_ready") == 0);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "mortals") == 3);
+  CHECK(metric(sys, "troupe_replicas_ready", "mortals") == 0);
   // Its name is free for another one.
   auto another = co_await sys.serve<mortal>(mortals());
   const int total = co_await another.route<&mortal::add>(2);
@@ -303,7 +298,7 @@ task<> restarts_far_apart_are_forgiven(system& sys) {
     co_await one.route<&mortal::add>(1);
     co_await sleep_for(2s);
   }
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 10);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "mortals") == 10);
 }
 
 // ---- starting and stopping
@@ -473,8 +468,8 @@ task<> a_thousand_restarts(system& sys) {
     co_await one.try_route<&mortal::die>();
     co_await one.route<&mortal::add>(1);
   }
-  CHECK(metric(sys, "troupe_replica_restarts_total") == 1000);
-  CHECK(metric(sys, "troupe_replicas_ready") == 1);
+  CHECK(metric(sys, "troupe_replica_restarts_total", "mortals") == 1000);
+  CHECK(metric(sys, "troupe_replicas_ready", "mortals") == 1);
   // What ended replicas had counted is kept, in one place.
   std::istringstream lines(sys.metrics().text());
   int answered = 0;
