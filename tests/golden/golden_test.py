@@ -4,6 +4,7 @@ alike twice: golden_test.py BUILD_DIR"""
 import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 import golden
@@ -61,6 +62,30 @@ class Runs(unittest.TestCase):
         for name, reason in golden.read_json("renames.json")["exceptions"].items():
             self.assertIn(name, self.runs)
             self.assertGreater(len(reason), 20)
+
+    def test_algorithms_are_resumed_in_both_modes(self):
+        resumed = {}
+        for facts in self.runs.values():
+            if facts.get("resume"):
+                resumed.setdefault(facts["arguments"].split()[1], set()).add(facts["order"])
+        several = ("ippo", "mappo", "coma", "iql", "vdn", "qmix", "maddpg", "matd3")
+        self.assertEqual({name: resumed[name] for name in several}, dict.fromkeys(several, {"sync", "async"}))
+        self.assertLessEqual({"sft", "dqn", "sac", "td3"}, resumed.keys())
+
+    def test_a_killed_run_goes_on_from_its_oldest_checkpoint(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = pathlib.Path(folder)
+            for step in (1000, 200, 600):
+                (run / f"checkpoints/ckpt-{step}").mkdir(parents=True)
+            self.assertEqual(golden.forget_later(run), 200)
+            self.assertEqual([each.name for each in (run / "checkpoints").iterdir()], ["ckpt-200"])
+
+    def test_resumed_runs_come_out_as_the_whole(self):
+        for name in ("vdn-turns", "async-coma", "sft"):
+            with self.subTest(name):
+                facts = self.runs[name]
+                one, other = (golden.make_run(TROUPE, facts["arguments"].split(), facts, killed) for killed in (False, True))
+                self.assertEqual(golden.differences(one, other), [])
 
     def test_three_come_out_alike_twice(self):
         for name in ("a2c", "ppo-groups", "async-dqn"):
