@@ -76,10 +76,10 @@ options operator+(options all, const options& more) {
 const options evaluated = {"evaluation.every_steps=200", "evaluation.episodes=2",
                            "evaluation.final_episodes=2"};
 
-/// Seven updates of 128 steps.
+/// Seven updates of 64 steps.
 const options on_policy =
-    evaluated + options{"total_steps=896",   "env.n_envs=2",      "rollout.batch=2",
-                        "rollout.workers=3", "policy.hidden=[8]", "rollout.n_steps=32"};
+    evaluated + options{"total_steps=448", "env.n_envs=2", "rollout.workers=3", "policy.hidden=[8]",
+                        "rollout.n_steps=32"};
 const options ppo = on_policy + options{"trainer.batch_size=16", "trainer.n_epochs=2"};
 
 /// Fourteen updates of three gradient steps, after 298 steps that fill a replay which forgets.
@@ -98,9 +98,8 @@ const options off_policy = evaluated + options{"total_steps=440",
 
 /// Seven updates of four environments.
 const options joint_on_policy =
-    evaluated + options{"total_steps=896",  "env.n_envs=4",      "rollout.n_steps=16",
-                        "rollout.batch=2",  "rollout.workers=3", "trainer.batch_size=32",
-                        "policy.hidden=[8]"};
+    evaluated + options{"total_steps=448",   "env.n_envs=4",          "rollout.n_steps=16",
+                        "rollout.workers=3", "trainer.batch_size=32", "policy.hidden=[8]"};
 const options joint_ppo = joint_on_policy + options{"trainer.n_epochs=2"};
 
 /// Updates of two gradient steps after each 16 steps, after 100 steps.
@@ -131,14 +130,17 @@ std::vector<subject> single_agents() {
   return {
       {"ppo", "ppo", ppo + linear},
       {"ppo whose environments can't be saved", "ppo",
-       ppo + levels + options{"env.id=ForgetfulLevelPole-v0"}, false},
+       ppo + levels + options{"env.id=ForgetfulLevelPole-v0"}, true, false, false},
+      {"ppo, two rollouts at once", "ppo", ppo + options{"rollout.batch=2", "total_steps=896"},
+       true, false},
       {"ppo, normalised", "ppo", ppo + pendulum + normalized},
       {"ppo, state-dependent exploration", "ppo", ppo + pendulum + sde},
       {"ppo on a curriculum", "ppo", ppo + levels + options{"env.id=LevelPole-v0"}},
       {"ppo on tasks", "ppo",
        ppo + options{"env.max_episode_steps=30", "env.schedule.rule=by_need",
                      R"(env.tasks=[{"id":"CartPole-v1","floor":0,"target":30},)"
-                     R"({"id":"Acrobot-v1","floor":-30,"target":-10}])"}},
+                     R"({"id":"Acrobot-v1","floor":-30,"target":-10}])"},
+       true, true, false},
       {"a2c", "a2c", on_policy + linear},
       {"reinforce", "reinforce", on_policy + linear},
       {"dqn", "dqn",
@@ -210,15 +212,19 @@ std::vector<subject> language_models(const std::filesystem::path& folder) {
                         "evaluation.every_updates=2",
                         "evaluation.problems=4",
                         "evaluation.final_problems=6"};
+  const options sums = grpo + options{"task.problems.size=2", "task.problems.training=40",
+                                      "task.problems.held_out=10"};
   const options lora = {"trainer.lora.rank=2"};
   return {
-      {"sft", "sft", sft, true, false},
-      {"sft, adapters", "sft", sft + lora, true, false},
-      {"grpo", "grpo", grpo},
-      {"grpo in a world", "grpo", grpo + options{"task.name=blackjack"}},
+      {"sft", "sft", sft, false},
+      {"sft, adapters", "sft", sft + lora, false},
+      {"grpo", "grpo", sums},
+      {"grpo in a world", "grpo",
+       grpo + options{"task.name=blackjack", "task.problems.training=40",
+                      "task.problems.held_out=10"}},
       {"grpo, a refreshed reference", "grpo",
-       grpo + options{"trainer.kl_coef=0.5", "trainer.reference_every_updates=1"}},
-      {"grpo, adapters", "grpo", grpo + lora},
+       sums + options{"trainer.kl_coef=0.5", "trainer.reference_every_updates=1"}},
+      {"grpo, adapters", "grpo", sums + lora},
   };
 }
 

@@ -14,9 +14,13 @@ struct subject {
   std::string name;
   std::string algo;
   std::vector<std::string> options = {};  ///< OPTION=VALUE, as on the command line.
-  /// True if its environments can be saved. A checkpoint of other environments ends their episodes.
-  bool saves_environments = true;
   bool has_async = true;
+  /// True if checkpoints change nothing in sync mode. They do if environments can't be saved, since
+  /// their episodes end, and with several rollouts at once, since another one may be the first.
+  bool ignores_checkpoints = true;
+  /// True if restored environments have the state that was saved. They don't if they can't be
+  /// saved, and if they are told anew which task is next.
+  bool restores_environments = true;
 };
 
 /// All that the troupe command has.
