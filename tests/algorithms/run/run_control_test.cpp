@@ -39,10 +39,13 @@ ppo_config short_ppo() {
   return config;
 }
 
-/// Each collection is of four environment steps; the first fills the replay.
+/// Each collection is of four environment steps; the first fills the replay. Episodes end at every
+/// tenth step, and rows of progress.csv with them.
 template <class Config>
 Config short_off_policy() {
   Config config;
+  config.env.max_episode_steps = 10;
+  config.log.episodes = 1;
   config.total_steps = 64;
   config.collection = {.learning_starts = 7, .train_freq = 4, .gradient_steps = 2};
   config.replay.capacity = 1000;
@@ -117,7 +120,9 @@ void check_schedule_by_hand(Config config, std::int64_t first, std::int64_t each
     const auto steps = first + static_cast<std::int64_t>(i) * each;
     CHECK(by.seen[i] == linear(lr, steps, total));
   }
-  CHECK(column_of(own, "train/learning_rate") == column_of(expected, "train/learning_rate"));
+  const auto rates = column_of(own, "train/learning_rate");
+  CHECK(rates.size() > 1);
+  CHECK(rates == column_of(expected, "train/learning_rate"));
 }
 
 TEST_CASE(
