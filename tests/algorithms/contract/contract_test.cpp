@@ -24,8 +24,6 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-using options = std::vector<std::string>;
-
 options every(int updates) { return {"checkpoint.every_updates=" + std::to_string(updates)}; }
 
 /// What a run has come to.
@@ -161,11 +159,6 @@ options with_mode(const subject& one, const std::string& mode) {
   return one.has_async ? options{"mode=" + mode} : options{};
 }
 
-options operator+(options all, const options& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 TEST_CASE("contract: every algorithm is a subject") {
   const temporary_folder folder;
   std::set<std::string> tested, known;
@@ -206,8 +199,8 @@ TEST_CASE("contract: an asynchronous run is the same each time, and when it is k
     check_restored(on, whole, one, more);
     const auto other = on.run(one, more + options{"seed=7"});
     CHECK(other.summary.weights_sha256 != whole.summary.weights_sha256);
-    const auto& bound = nlohmann::json::parse(algorithm_of_subject(one, more).settings.config);
-    const auto& section = bound.contains("rollout") ? bound["rollout"] : bound["collection"];
+    const auto config = nlohmann::json::parse(algorithm_of_subject(one, more).settings.config);
+    const auto& section = config.contains("rollout") ? config["rollout"] : config["collection"];
     CHECK(whole.summary.staleness_max <= section.at("max_staleness"));
     CHECK(whole.summary.staleness_max > 0);
   }

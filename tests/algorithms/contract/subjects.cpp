@@ -66,13 +66,6 @@ void register_worlds() {
   register_leaving();
 }
 
-using options = std::vector<std::string>;
-
-options operator+(options all, const options& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 const options evaluated = {"evaluation.every_steps=200", "evaluation.episodes=2",
                            "evaluation.final_episodes=2"};
 
@@ -249,7 +242,7 @@ std::vector<subject> make_subjects(const std::filesystem::path& folder) {
   return all;
 }
 
-algorithm algorithm_of_subject(const subject& one, const std::vector<std::string>& more) {
+algorithm algorithm_of_subject(const subject& one, const options& more) {
   const auto& all = known_algorithms();
   const auto found = std::ranges::find(all, one.algo, &named_algorithm::name);
   const auto document =

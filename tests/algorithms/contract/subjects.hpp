@@ -9,11 +9,19 @@
 
 namespace troupe::testing {
 
+/// Options as OPTION=VALUE, as on the command line.
+using options = std::vector<std::string>;
+
+inline options operator+(options all, const options& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 /// A short run of one algorithm.
 struct subject {
   std::string name;
   std::string algo;
-  std::vector<std::string> options = {};  ///< OPTION=VALUE, as on the command line.
+  testing::options options = {};
   bool has_async = true;
   /// True if checkpoints change nothing in sync mode. They do if environments can't be saved, since
   /// their episodes end, and with several rollouts at once, since another one may be the first.
@@ -30,6 +38,6 @@ const std::vector<named_algorithm>& known_algorithms();
 std::vector<subject> make_subjects(const std::filesystem::path& folder);
 
 /// The algorithm of a subject with more options. Throws config_error.
-algorithm algorithm_of_subject(const subject& one, const std::vector<std::string>& more);
+algorithm algorithm_of_subject(const subject& one, const options& more);
 
 }  // namespace troupe::testing

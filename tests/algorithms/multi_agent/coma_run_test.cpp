@@ -1,12 +1,10 @@
 #include "actors/torch/torch.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/multi_agent/on_policy/coma/coma.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
+#include "tests/algorithms/multi_agent/stale_rows.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stage.hpp"
@@ -44,24 +42,7 @@ std::string message_of(const coma_config& config) {
 }  // namespace
 
 TEST_CASE("coma: a rollout of older weights is trained on as stale") {
-  stage on;
-  const auto weights_in = [&](training_mode mode) {
-    auto config = short_run(mode);
-    config.total_steps = 12 * 4 * 16;
-    config.rollout = {.n_steps = 16, .workers = 3, .max_staleness = 2};
-    config.trainer.lr = 1e-2;
-    config.evaluation.every_steps = 0;
-    config.checkpoint.every_updates = 0;
-    const auto made = on.run(config, mode == training_mode::sync ? "fresh" : "stale");
-    const auto csv = run_directory::open(made.run_directory).progress_csv();
-    return column(csv, "train/importance_weight");
-  };
-  // Of fresh data the weight of each row is 1, and so is that of stale data taken for fresh.
-  const auto apart = [](double weight) { return std::abs(weight - 1.0) > 1e-4; };
-  const auto stale = weights_in(training_mode::async);
-  CHECK(stale.size() == 12);
-  CHECK(std::ranges::count_if(stale, apart) >= 4);
-  CHECK(weights_in(training_mode::sync) == std::vector<double>(12, 1.0));
+  testing::require_stale_rows_weighted(short_run);
 }
 
 TEST_CASE("coma: roles in processes learn what they learn in one process") {

@@ -1,7 +1,5 @@
 #include "actors/torch/torch.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "actors/networks/model_file.hpp"
@@ -11,6 +9,7 @@
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "tests/algorithms/multi_agent/stale_rows.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/progress_column.hpp"
 #include "tests/algorithms/stage.hpp"
@@ -41,31 +40,6 @@ Config short_run(training_mode mode, const std::string& env = "Meeting-v0") {
   return config;
 }
 
-/// The column train/importance_weight of a run with several rollouts under way, if it is async.
-template <class Config>
-std::vector<double> importance_weights_of(stage& on, training_mode mode) {
-  auto config = short_run<Config>(mode);
-  config.total_steps = 12 * 4 * 16;
-  config.rollout = {.n_steps = 16, .workers = 3, .max_staleness = 2};
-  config.trainer.lr = 1e-2;
-  config.evaluation.every_steps = 0;
-  config.checkpoint.every_updates = 0;
-  const auto made = on.run(config, mode == training_mode::sync ? "fresh" : "stale");
-  return column(run_directory::open(made.run_directory).progress_csv(), "train/importance_weight");
-}
-
-/// Of fresh data the weight of each row is 1, and so is that of stale data taken for fresh.
-template <class Config>
-void require_stale_rows_weighted() {
-  stage on;
-  const auto apart = [](double weight) { return std::abs(weight - 1.0) > 1e-4; };
-  const auto stale = importance_weights_of<Config>(on, training_mode::async);
-  CHECK(stale.size() == 12);
-  CHECK(std::ranges::count_if(stale, apart) >= 4);
-  const auto fresh = importance_weights_of<Config>(on, training_mode::sync);
-  CHECK(fresh == std::vector<double>(12, 1.0));
-}
-
 std::string message_of(const auto& config) {
   return testing::message_of([&] { algorithm_with(config).check(); });
 }
@@ -83,11 +57,11 @@ TEST_CASE("ippo: agents that act in turn are trained by steps of their own, none
 }
 
 TEST_CASE("ippo: a rollout of older weights is trained on as stale") {
-  require_stale_rows_weighted<ippo_config>();
+  testing::require_stale_rows_weighted(short_run<ippo_config>);
 }
 
 TEST_CASE("mappo: a rollout of older weights is trained on as stale") {
-  require_stale_rows_weighted<mappo_config>();
+  testing::require_stale_rows_weighted(short_run<mappo_config>);
 }
 
 TEST_CASE("mappo: a frozen policy keeps its weights, the others learn") {

@@ -75,6 +75,14 @@ task<> all_threads_held(system& sys) {
   CHECK(metric(sys, "troupe_replicas_abandoned_total", "held") == 0);
 }
 
+task<> until_logged(const captured_stream& log, std::string text) {
+  const auto start = time_now();
+  while (log.text().find(text) == std::string::npos && since(start) < 30s) {
+    co_await sleep_for(50ms);
+  }
+  CHECK_THAT(log.text(), holds(text));
+}
+
 serve_options hanging(std::size_t replicas) {
   return {.name = "held",
           .replicas = replicas,
@@ -91,10 +99,8 @@ task<> named_in_log(system& sys, const captured_stream& log) {
   auto held = co_await sys.serve<holder>({.name = "held", .replicas = 3});
   co_await held.with({.deadline = 100ms}).fanout_settled<&holder::hold>(at.which);
   const auto start = time_now();
-  while (log.text().find("held (2 replicas)") == std::string::npos && since(start) < 30s) {
-    co_await sleep_for(50ms);
-  }
-  CHECK_THAT(log.text(), holds("every thread of the pool") && holds("held (2 replicas)"));
+  co_await until_logged(log, "held (2 replicas)");
+  CHECK_THAT(log.text(), holds("every thread of the pool"));
   const auto text = sys.metrics().text();
   CHECK(series(text, "troupe_pool_held_total") == 1);
   CHECK(metric(text, "troupe_replicas_in_long_turn", "held") >= 2);
@@ -125,14 +131,6 @@ task<> hold_often(service<holder> of) {
   }
 }
 
-task<> until_logged(const captured_stream& log, std::string text) {
-  const auto start = time_now();
-  while (log.text().find(text) == std::string::npos && since(start) < 30s) {
-    co_await sleep_for(50ms);
-  }
-  CHECK_THAT(log.text(), holds(text));
-}
-
 task<> session_in_log(system& sys, const captured_stream& log) {
   auto crossed = co_await sys.serve<holder>({.name = "crossed"});
   auto moving = co_await sys.serve<holder>({.name = "moving"});
@@ -158,10 +156,7 @@ task<> abandoned_in_log(system& sys, const captured_stream& log) {
     const auto end = co_await held.try_route<&holder::hold>(at.which);
     lost += kind_of(end) == error_kind::replica_lost;
   }
-  const auto start = time_now();
-  while (log.text().find("every thread of the pool") == std::string::npos && since(start) < 30s) {
-    co_await sleep_for(50ms);
-  }
+  co_await until_logged(log, "every thread of the pool");
   CHECK_THAT(log.text(), holds("held (2 replicas)"));
   CHECK(metric(sys, "troupe_replicas_in_long_turn", "held") == 0);
 }
