@@ -7,7 +7,7 @@ parts that probe.cpp prints a digest of each: learners on recorded batches, and 
 A run with "resume" is made a second time as one that was killed at an early checkpoint and resumed. "{worlds}" in its arguments is the
 plug-in with the environments of worlds.cpp, "{data}" a file of examples.
 
-Without --against each run is made twice, and both must be alike. With it COMMIT is built in build/golden/COMMIT and makes
+Without --against each run is made twice, and both must be alike. With it COMMIT is built in build/commits and makes
 the same runs. A run whose order is "sync" must come out alike there. One whose order is "async" depends on the order of its
 actors' turns, which a change may shift: it must come out alike twice here, and where COMMIT's is another the table says so.
 
@@ -29,6 +29,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+sys.path.insert(0, str(REPOSITORY / "tests"))
+from commits import build_commit  # noqa: E402
+
 TROUPE = "deploy/troupe/troupe"
 LIMIT_S = 300  # of one run
 # What depends on the clock, where the run lies, and what the machine did.
@@ -132,25 +135,6 @@ def differences(one, other):
     return found
 
 
-def build_commit(commit):
-    """The build directory of that commit."""
-    found = subprocess.run(["git", "rev-parse", "--verify", "--short=12", commit + "^{commit}"], cwd=REPOSITORY,
-                           capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        sys.exit(f"golden.py: --against: expected a commit, got {commit!r}: {found.stderr.strip()}")
-    name = found.stdout.strip()
-    tree = REPOSITORY / "build/golden" / name
-    if not tree.exists():
-        subprocess.run(["git", "worktree", "prune"], cwd=REPOSITORY, check=True)
-        subprocess.run(["git", "worktree", "add", "--detach", str(tree), name], cwd=REPOSITORY, check=True)
-    if not (tree / "build/release/build.ninja").exists():
-        subprocess.run(["cmake", "--preset", "release"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe", "golden_probe",
-                    "golden_worlds"],
-                   cwd=tree, check=True)
-    return tree / "build/release"
-
-
 def judge(facts, now, then, again, excepted):
     """(verdict, what differs). `then` is None without another commit, `again` where the run is made once."""
     if again is not None:
@@ -180,7 +164,7 @@ def main():
     if unknown:
         parser.error(f"no run is named {unknown[0]}; known: {' '.join([*parts, *runs])}")
     troupe = asked.build / TROUPE
-    other = build_commit(asked.against) if asked.against else None
+    other = build_commit(asked.against, [TROUPE, "golden_probe", "golden_worlds"]) if asked.against else None
     other_parts = read_parts(other if other else asked.build)
 
     counts = {"passed": 0, "failed": 0, "skipped": 0}

@@ -101,11 +101,13 @@ task<> call_until_the_end(load& l, duration pause) {
 
 /// A replica may answer a moment before sessions know it, and then a session goes to another one.
 task<session<mortal>> open_at(load& l, std::size_t index) {
-  for (;;) {
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (std::chrono::steady_clock::now() < end) {
     auto opened = co_await l.to.session();
     if (opened.replica() == index) co_return opened;
     co_await sleep_for(100us);
   }
+  throw std::runtime_error("no session went to the replacement within 60 s");
 }
 
 task<> die_in(session<mortal> victim) { co_await victim.route<&mortal::die>(); }

@@ -4,6 +4,7 @@
 #include "runtime/service/progress.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/remote/everywhere.hpp"
+#include "tests/runtime/wait_until.hpp"
 
 namespace troupe {
 namespace {
@@ -99,7 +100,9 @@ task<> take_the_time(system& sys) {
 }
 
 task<> until_served(system& sys, double ready) {
-  while (metric(sys, "troupe_replicas_ready", "workers") != ready) co_await sleep_for(5ms);
+  co_await testing::wait_until("the workers to be ready", [&] {
+    return metric(sys, "troupe_replicas_ready", "workers") == ready;
+  });
 }
 
 /// Twelve replicas on each of two nodes, of which one is lost: more than max_restarts.
@@ -110,7 +113,9 @@ task<> lose_a_node(system& sys, std::unique_ptr<detail::node>& one,
   auto all_of_them = co_await sys.serve<worker>(options);
   one = nullptr;
   one = std::make_unique<detail::node>(there, successor);
-  while (metric(sys, "troupe_replica_restarts_total", "workers") < 12) co_await sleep_for(5ms);
+  co_await testing::wait_until("twelve restarts", [&] {
+    return metric(sys, "troupe_replica_restarts_total", "workers") >= 12;
+  });
   co_await until_served(sys, 24);
   const auto generations = co_await all_of_them.fanout<&worker::generation>();
   std::size_t restarted = 0;

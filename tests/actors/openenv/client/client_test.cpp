@@ -12,6 +12,7 @@
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
+#include "tests/runtime/wait_until.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -419,7 +420,7 @@ task<> keep_failure(task<result> of, std::optional<failure>& how) {
 }
 
 task<> close_once(std::atomic<bool>& asked, session& which) {
-  while (!asked) co_await sleep_for(1ms);
+  co_await testing::wait_until("the request to arrive", [&] { return asked.load(); });
   which.close();
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/service/progress.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
+#include "tests/runtime/wait_until.hpp"
 
 namespace troupe {
 namespace {
@@ -94,7 +95,7 @@ task<int> pauses_before_loss(system& sys, duration allowance) {
   CHECK(kind_of(result) == error_kind::replica_lost);
   const int pauses = at->came_back;
   at->release();
-  while (at->came_back < 2) co_await sleep_for(1ms);
+  co_await testing::wait_until("both calls to come back", [&] { return at->came_back >= 2; });
   co_return pauses;
 }
 
@@ -116,13 +117,16 @@ task<> published_again(system& sys) {
   options.max_restarts = 1000;
   auto one = co_await sys.serve<stuck_at_zero>(options);
   co_await one.publish<&stuck_at_zero::set>(0, at);  // No replica lives that doesn't have it.
-  while (metric(sys, "troupe_replicas_abandoned_total", "patients") < 2) co_await sleep_for(1ms);
+  co_await testing::wait_until("two replicas to be abandoned", [&] {
+    return metric(sys, "troupe_replicas_abandoned_total", "patients") >= 2;
+  });
   co_await one.publish<&stuck_at_zero::set>(1, at);
   const int number = co_await one.route<&stuck_at_zero::get>();
   CHECK(number == 1);
   const auto abandoned = metric(sys, "troupe_replicas_abandoned_total", "patients");
   at->release();
-  while (at->came_back < abandoned) co_await sleep_for(1ms);
+  co_await testing::wait_until("the abandoned to come back",
+                               [&] { return at->came_back >= abandoned; });
 }
 
 // ---- an endpoint that is stuck
@@ -165,7 +169,7 @@ task<> goes_down(system& sys) {
   CHECK_THAT(describe(after.error()),
              Catch::Contains("replica 0 was busy for longer than 50 ms (max_call_time)"));
   at->release();
-  while (at->came_back < 1) co_await sleep_for(1ms);
+  co_await testing::wait_until("the call to come back", [&] { return at->came_back >= 1; });
 }
 
 struct counter {
