@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS [ALGO...]]
-# KILLS: of each algorithm and mode, half of them while a checkpoint is written; 3 unless said.
+# KILLS: of each algorithm and mode, half of them while a checkpoint is written. Unless said it is 3, and one in async
+# mode alone for VDN, COMA, SAC and TD3, which have the loops and roles of others here.
 # ALGO: only these of the algorithms below, which are all unless said.
 set -euo pipefail
 source "$(dirname "$0")/common.sh" "$1"
-kills=${2:-3}
+kills=${2:-}
+killed_once=" vdn coma sac td3 "  # where KILLS is not said
 only=" ${*:3} "
 
 options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is asked for
@@ -16,20 +18,26 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
       echo rollout.n_steps=128 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
         trainer.n_epochs=4 checkpoint.every_updates=1
       ;;
-    mappo)  # a policy for each agent
+    mappo | coma)  # a policy for each agent
       echo --env simple_spread_v3 agents.share=false rollout.n_steps=125 rollout.workers=3 rollout.batch=2 \
-        trainer.batch_size=125 trainer.n_epochs=4 checkpoint.every_updates=1
+        trainer.batch_size=125 checkpoint.every_updates=1
+      [[ $1 != mappo ]] || echo trainer.n_epochs=4
+      [[ $1 != coma ]] || echo trainer.target_interval=10
       ;;
-    qmix | maddpg)
+    vdn | qmix | maddpg)
       echo --env simple_spread_v3 agents.share=false collection.train_freq=5 collection.workers=3 \
         collection.max_staleness=2 collection.learning_starts=500 trainer.batch_size=64 replay.capacity=3000 \
         checkpoint.every_updates=48
-      [[ $1 == qmix ]] || echo 'env.options={"continuous_actions":true}'
+      [[ $1 != maddpg ]] || echo 'env.options={"continuous_actions":true}'
       ;;
     dqn)
       echo collection.train_freq=8 collection.workers=3 collection.max_staleness=2 \
         collection.learning_starts=500 trainer.target_update_interval=100 replay.capacity=3000 \
         checkpoint.every_updates=30
+      ;;
+    sac | td3)
+      echo collection.train_freq=8 collection.workers=3 collection.max_staleness=2 collection.learning_starts=500 \
+        trainer.batch_size=64 policy.hidden=[32] replay.capacity=3000 checkpoint.every_updates=30
       ;;
     grpo)  # an epoch is ten updates
       echo --steps 24 task.problems.size=2 task.problems.training=30 task.problems.held_out=10 \
@@ -56,6 +64,18 @@ same_answers() {
 
 train() {  # train ARGUMENT...: prints weights_sha256
   "$troupe" train "$@" >out 2>err && field weights_sha256
+}
+
+# check_seeds OPTION...: the same seed gives the weights of the run in `first`, and another one gives others
+check_seeds() {
+  local again other status
+  again=$(train "$@" --runs second) || true
+  [[ -n $expected && $again == "$expected" ]] && same_answers second && status=0 || status=1
+  report "$what: the same seed gives the same weights ($expected, then $again)" $status
+  # shellcheck disable=SC2046  # one word an option
+  other=$(train $(options "$algo" "$mode" 8) --runs other) || true
+  [[ -n $other && $other != "$expected" ]] && status=0 || status=1
+  report "$what: another seed gives others" $status
 }
 
 # kill_once RUNS MOMENT OPTION...: starts a run in RUNS and kills it, at a random moment of its time
@@ -91,9 +111,15 @@ for number in {1..20}; do
   echo "{\"prompt\": \"$number\", \"answer\": \"$((number + 1))\"}"
 done >numbers.jsonl
 
-for what in "ppo sync" "ppo async" "mappo sync" "mappo async" "qmix async" "maddpg async" "dqn sync" "dqn async" "grpo sync" "grpo async" "sft sync"; do
+for what in "ppo sync" "ppo async" "mappo sync" "mappo async" "coma sync" "coma async" "qmix async" "vdn sync" "vdn async" \
+  "maddpg async" "dqn sync" "dqn async" "sac sync" "sac async" "td3 sync" "td3 async" "grpo sync" "grpo async" "sft sync"; do
   read -r algo mode <<<"$what"
   [[ $only =~ ^\ *$ || $only == *" $algo "* ]] || continue
+  times=${kills:-3}
+  if [[ -z $kills && $killed_once == *" $algo "* ]]; then
+    [[ $mode == async ]] || continue
+    times=1
+  fi
   rm -rf first second other
   # shellcheck disable=SC2046  # one word an option
   set -- $(options "$algo" "$mode" 7)
@@ -103,18 +129,13 @@ import os, sys
 print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.argv[1] + "/config.json"))
 ' "$(field run_directory)")
   export SECONDS_OF_A_RUN
-  again=$(train "$@" --runs second) || true
-  [[ -n $expected && $again == "$expected" ]] && same_answers second && status=0 || status=1
-  report "$what: the same seed gives the same weights ($expected, then $again)" $status
-  # shellcheck disable=SC2046
-  other=$(train $(options "$algo" "$mode" 8) --runs other) || true
-  [[ -n $other && $other != "$expected" ]] && status=0 || status=1
-  report "$what: another seed gives others" $status
+  [[ $times -eq 1 ]] || check_seeds "$@"
 
   from_a_checkpoint=0
-  for ((i = 1; i <= kills; i++)); do
+  for ((i = 1; i <= times; i++)); do
     moment=random
     [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 9))
+    [[ $times -eq 1 ]] && moment=$((3 + RANDOM % 7))  # there is a checkpoint before it
     kill_once killed "$moment" "$@"
     written=$(basename "$(echo killed/*/*/checkpoints/*.tmp)")
     got=$(train --resume killed/"$algo"/*_1 --metrics-port 0 --json) || true
@@ -126,8 +147,8 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
     echo "$what: kill $i while $written was written, resumed from step $step: ${got:-no weights}"
   done
   # Of three at random moments two may come before the first checkpoint.
-  [[ $from_a_checkpoint -ge $((kills < 8 ? 1 : kills * 3 / 4)) ]] && status=0 || status=1
-  report "$what: enough go on from a checkpoint ($from_a_checkpoint of $kills)" $status
+  [[ $from_a_checkpoint -ge $((times < 8 ? 1 : times * 3 / 4)) ]] && status=0 || status=1
+  report "$what: enough go on from a checkpoint ($from_a_checkpoint of $times)" $status
 done
 
 finish
