@@ -4,7 +4,8 @@ Suites are Catch2 executables (BUILD_DIR/tests/suites.txt), scripts are executab
 build directory and close with `N passed, N failed[, N skipped]` (BUILD_DIR/tests/scripts.txt). With
 NAMEs only those whose path contains one are run. A suite and a script run side by side, as many as
 TROUPE_TEST_JOBS says (the cores, at most 2). The last line is `N passed, N failed, N skipped`, where a
-Catch2 test case counts one. Exits 1 if a test failed or none ran.
+Catch2 test case counts one. Without NAMEs it follows the ten slowest cases, where a script is one case.
+Exits 1 if a test failed or none ran.
 
 With --script only the script of that path is run, and one that skipped everything exits 77: so ctest runs them.
 Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, as those that ctest starts do.
@@ -24,6 +25,7 @@ import xml.etree.ElementTree as xml
 TIME_LIMIT_SECONDS = 600
 EXIT_SKIPPED = 77
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
+SLOWEST_SHOWN = 10
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # A shell that kills its children when it exits may write such a line after its closing line.
 END_OF_A_JOB = re.compile(r"^\S+: line \d+: +\d+ (Killed|Terminated)\b")
@@ -32,14 +34,24 @@ END_OF_A_JOB = re.compile(r"^\S+: line \d+: +\d+ (Killed|Terminated)\b")
 class Tally:
     def __init__(self, passed=0, failed=0, skipped=0):
         self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.cases = []  # the seconds and the name of each
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.cases += other.cases
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def describe_slowest(cases):
+    """The sum of the seconds of all cases, and those that took longest, as lines of text."""
+    total = sum(seconds for seconds, _ in cases)
+    slowest = sorted(cases, reverse=True)[:SLOWEST_SHOWN]
+    return [f"{len(cases)} cases took {total:.1f} s together. The slowest:",
+            *(f"{seconds:8.1f} s  {name}" for seconds, name in slowest)]
 
 
 def end_group(process):
@@ -167,6 +179,8 @@ def run_suite(executable, folder, limit):
     tally, problems = Tally(), []
     for case in finished:
         overall = case.find("OverallResult")
+        seconds = float(overall.get("durationInSeconds", 0)) if overall is not None else 0.0
+        tally.cases.append((seconds, f"{name}: {case.get('name')}"))
         if overall is not None and overall.get("success") == "true":
             if overall.get("skips", "0") != "0":
                 tally.skipped += 1
@@ -178,6 +192,9 @@ def run_suite(executable, folder, limit):
     if running or (trouble and not tally.failed):
         tally.failed += 1
         problems.append(f"FAILED {running or name}: {name} {trouble}")
+    if running:  # it has no report of its own, and the time that the others leave
+        rest = time.monotonic() - started - sum(seconds for seconds, _ in tally.cases)
+        tally.cases.append((max(rest, 0.0), f"{name}: {running}"))
     if problems:
         printed = log.read_text(errors="replace").strip()
         problems += [f"  output of {name}:", printed] if printed else []
@@ -194,7 +211,8 @@ def read_closing_line(printed):
 
 def run_script(script, build, folder, limit):
     name = os.path.basename(script)
-    log = folder / f"{pathlib.Path(script).parent.name}_{name}.log"  # two folders may have a script of one name
+    parent = pathlib.Path(script).parent.name  # two folders may have a script of one name
+    log = folder / f"{parent}_{name}.log"
     started = time.monotonic()
     show_progress(name)
     trouble = run_limited([script, str(build)], log, lambda: None, limit)
@@ -210,6 +228,7 @@ def run_script(script, build, folder, limit):
         tally.failed += 1
     if tally.failed:
         problems = [f"FAILED {name}: {trouble or 'see below'}", printed]
+    tally.cases.append((time.monotonic() - started, f"{parent}/{name}"))
     report(name, tally, started, problems)
     return tally
 
@@ -287,6 +306,8 @@ def main():
             sys.exit(130)
     if not (total.passed or total.failed):
         print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
+    elif not names:
+        print("\n".join(describe_slowest(total.cases)))
     print(total)
     sys.exit(1 if total.failed or not total.passed else 0)
 

@@ -412,27 +412,44 @@ class Runner(CheckCase):
         code, closing, _ = self.run_scripts({"a": 'echo "2 passed, 0 failed"'}, names=["b"])
         self.assertEqual((code, closing), (1, "0 passed, 0 failed, 0 skipped"))
 
+    def plant_suite(self, report, end=""):
+        """Plants a suite that writes the report and then runs the line `end`. Returns its path."""
+        suite = self.root / "test_x"
+        suite.write_text("#!/bin/bash\nwhile [[ $1 != -o ]]; do shift; done\ncat >\"$2\" <<'XML'\n"
+                         f'<?xml version="1.0" encoding="UTF-8"?>\n<Catch name="x">\n{report}\nXML\n{end}\n')
+        suite.chmod(0o755)
+        return suite
+
     def test_catch2_reports_are_read_to_the_point_where_they_stop(self):
-        plant(self.root, {"test_x": """\
-            #!/bin/bash
-            while [[ $1 != -o ]]; do shift; done
-            cat >"$2" <<'XML'
-            <?xml version="1.0" encoding="UTF-8"?>
-            <Catch name="x"><Group name="x">
+        suite = self.plant_suite("""
             <TestCase name="x: good"><OverallResult success="true"/></TestCase>
             <TestCase name="x: bad"><Expression success="false" type="CHECK" filename="x.cpp" line="7">
             <Original>a == 1</Original><Expanded>2 == 1</Expanded></Expression>
             <OverallResult success="false"/></TestCase>
-            <TestCase name="x: dies">
-            XML
-            kill -ABRT $$
-            """})
-        (self.root / "test_x").chmod(0o755)
-        code, closing, output = self.run_scripts({}, suites=[self.root / "test_x"])
+            <TestCase name="x: dies">""", end="kill -ABRT $$")
+        code, closing, output = self.run_scripts({}, suites=[suite])
         self.assertEqual((code, closing), (1, "1 passed, 2 failed, 0 skipped"), output)
         for part in ["FAILED x: bad", "x.cpp:7: CHECK failed", "a == 1", "with 2 == 1",
-                     "FAILED x: dies: test_x ended by SIGABRT"]:
+                     "FAILED x: dies: test_x ended by SIGABRT", "3 cases took ", " s  test_x: x: dies\n"]:
             self.assertIn(part, output)
+
+    def test_the_ten_slowest_cases_stand_before_the_closing_line(self):
+        cases = "".join(f'<TestCase name="case {n}"><OverallResult success="true" durationInSeconds="{n}000.2"/></TestCase>'
+                        for n in (3, 12, 1, 5, 2, 11, 4, 10, 9, 6, 8, 7))
+        suite = self.plant_suite(f"{cases}</Catch>")
+        code, closing, output = self.run_scripts({"a": 'echo "7 passed, 0 failed"'}, suites=[suite])
+        self.assertEqual((code, closing), (0, "19 passed, 0 failed, 0 skipped"), output)
+        heading, *slowest = output.splitlines()[-12:-1]
+        self.assertRegex(heading, r"^13 cases took 7800\d\.\d s together\. The slowest:$")
+        self.assertEqual(slowest, [f"{n * 1000 + 0.2:8} s  test_x: case {n}" for n in range(12, 2, -1)])
+
+    def test_a_script_is_one_case_and_a_run_of_some_tests_names_no_slowest(self):
+        scripts = {"a": 'echo "7 passed, 0 failed"', "b": 'echo "0 passed, 0 failed, 2 skipped"'}
+        output = self.run_scripts(scripts)[2]
+        self.assertIn("2 cases took ", output)
+        for name in scripts:
+            self.assertIn(f" s  {self.root.name}/{name}.sh\n", output)
+        self.assertNotIn("cases took", self.run_scripts(scripts, names=["a.sh"])[2])
 
 
 if __name__ == "__main__":
