@@ -1,12 +1,11 @@
 """TorchRL's MAPPO on mpe2's simple_spread_v3: multi_agent_torchrl.py NUMBERS
 
-The parts are those of TorchRL's tutorial of multi-agent PPO: MultiAgentMLP with shared parameters, a central critic that
-sees all observations, ClipPPOLoss and GAE. NUMBERS is a JSON object of multi_agent.py: those of Troupe's MAPPO, and a
-learning rate of its own. Both have two hidden layers of 64 tanh units. A minibatch has the same number of rows; here the rows
-of the agents of one environment step stay together. Initial weights, Adam's epsilon, the loss of the critic (smooth L1, of
-values that are not normalised) and what the critic sees are TorchRL's. Episodes are gathered one after
-the other by the environment's own `rollout`. Prints one JSON object: the mean return of an agent in the final episodes with
-the likeliest actions, and the environment steps that were trained on.
+The parts are those of TorchRL's tutorial of multi-agent PPO: MultiAgentMLP with shared parameters and tanh units, a central critic
+that sees all observations, ClipPPOLoss and GAE. NUMBERS is a JSON object of multi_agent.py, with the names of Troupe's options.
+batch_size counts rows of agents; here the rows of the agents of one environment step stay together. Initial weights, Adam's
+epsilon, the loss of the critic (smooth L1, of values that are not normalised) and what the critic sees are TorchRL's. Episodes are
+gathered one after the other by the environment's own `rollout`. Prints one JSON object: the mean return of an agent in the final
+episodes with the likeliest actions, and the environment steps that were trained on.
 """
 import json
 import sys
@@ -34,7 +33,7 @@ def make(seed):
 
 def network(outputs, central):
     return MultiAgentMLP(n_agent_inputs=18, n_agent_outputs=outputs, n_agents=AGENTS, centralized=central, share_params=True,
-                         depth=2, num_cells=64, activation_class=torch.nn.Tanh)
+                         depth=len(NUMBERS["hidden"]), num_cells=NUMBERS["hidden"], activation_class=torch.nn.Tanh)
 
 
 def roll(world, policy, how):
@@ -51,8 +50,8 @@ policy = ProbabilisticActor(
     return_log_prob=True, log_prob_key=(GROUP, "sample_log_prob"))
 critic = TensorDictModule(network(1, True), in_keys=[(GROUP, "observation")], out_keys=[(GROUP, "state_value")])
 loss = ClipPPOLoss(actor_network=policy, critic_network=critic, clip_epsilon=NUMBERS["clip_range"],
-                   entropy_coeff=NUMBERS["ent_coef"], critic_coeff=NUMBERS["vf_coef"], normalize_advantage=True,
-                   normalize_advantage_exclude_dims=())
+                   entropy_coeff=NUMBERS["ent_coef"], critic_coeff=NUMBERS["vf_coef"],
+                   normalize_advantage=NUMBERS["normalize_advantage"], normalize_advantage_exclude_dims=())
 loss.set_keys(reward=(GROUP, "reward"), action=(GROUP, "action"), value=(GROUP, "state_value"), done=(GROUP, "done"),
               terminated=(GROUP, "terminated"), sample_log_prob=(GROUP, "sample_log_prob"))
 loss.make_value_estimator(ValueEstimators.GAE, gamma=NUMBERS["gamma"], lmbda=NUMBERS["gae_lambda"])
