@@ -17,9 +17,10 @@ moves (worlds/demonstrations.py, or the world's own), on problems and deals that
 most 60 % of the held-out ones. `before` is the share of held-out problems that are answered rightly, or of held-out deals that
 are won, by the likeliest tokens after the warm start, and `after` that at the end, on others.
 
-The bar: in rock_paper, pennies, gsm8k and guess each seed gains 20 points or more within 30 CPU minutes, with the warm start and
-all evaluations. What is done is kept in runs/learning/agents/, a file a run, and is not done again unless its options have
-changed since. --json adds one JSON object. Closes with `N passed, N failed`.
+The bars: each seed gains 20 points or more within 30 CPU minutes, with the warm start and all evaluations. In blackjack, where
+basic strategy wins 0.43, the median of the seeds must win 0.38 instead, as one does who always stands; at random it is 0.28.
+What is done is kept in runs/learning/agents/, a file a run, and is not done again unless its options have changed since. --json
+adds one JSON object. Closes with `N passed, N failed`.
 """
 import argparse
 import contextlib
@@ -38,12 +39,12 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+import bars  # noqa: E402
 import virtual_environment  # noqa: E402
 
 KEPT = ROOT / "runs/learning/agents"
 PACKAGES = (("openenv>=0.10,<0.11", "open-spiel>=2,<3", "textarena==0.7.4", "skyrl-gym==0.4.0"),)
 SEEDS = (1, 2, 3)
-GAIN, MOST_AT_START, MINUTES = 0.20, 0.60, 30
 BYTES = ["model.tokens=bytes", "model.layers=2", "model.hidden_size=64"]
 EVALUATION = ["evaluation.problems=200", "evaluation.final_problems=500"]
 
@@ -129,7 +130,9 @@ def guess(made):
 
 CELLS = {"arithmetic": arithmetic, "blackjack": blackjack, "tic_tac_toe": tic_tac_toe,
          "rock_paper": rock_paper, "pennies": pennies, "gsm8k": gsm8k, "guess": guess}
-WITH_BAR = ("rock_paper", "pennies", "gsm8k", "guess")
+OF_EACH = {"highest before": bars.at_most(0.60), "most CPU minutes": bars.at_most(30)}
+BARS = {cell: {"lowest gain": bars.at_least(0.20), **OF_EACH} for cell in CELLS if cell != "blackjack"}
+BARS["blackjack"] = {"median after": bars.at_least(0.38), **OF_EACH}
 
 
 class Made:
@@ -213,8 +216,12 @@ def row_of(build, made, cell, seed):
     return row
 
 
-def passes(row):
-    return (row["before"] <= MOST_AT_START and row["after"] - row["before"] >= GAIN and row["cpu_minutes"] <= MINUTES)
+def measures_of(cell, rows):
+    """Of the seeds of a cell."""
+    measures = {"highest before": max(row["before"] for row in rows), "most CPU minutes": max(row["cpu_minutes"] for row in rows)}
+    if cell == "blackjack":
+        return {"median after": bars.median_of([row["after"] for row in rows]), **measures}
+    return {"lowest gain": min(row["after"] - row["before"] for row in rows), **measures}
 
 
 def main():
@@ -222,7 +229,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("cells", nargs="*", choices=[*CELLS, []], default=[])
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=SEEDS)
+    parser.add_argument("--seeds", type=bars.seeds_of, default=SEEDS)
     asked = parser.parse_intermixed_args()
     with contextlib.ExitStack() as stack:
         try:
@@ -230,12 +237,12 @@ def main():
         except virtual_environment.Unavailable as why:
             print(f"agents: skipped: {why}")
             return 0
-        rows = [row_of(asked.build.resolve(), made, cell, seed) for cell in asked.cells or CELLS for seed in asked.seeds]
-    judged = [passes(row) for row in rows if row["cell"] in WITH_BAR]
-    print(f"{sum(judged)} passed, {len(judged) - sum(judged)} failed")
+        rows = {cell: [row_of(asked.build.resolve(), made, cell, seed) for seed in asked.seeds] for cell in asked.cells or CELLS}
+    passed = [bars.print_faults(cell, measures_of(cell, each), BARS[cell]) for cell, each in rows.items()]
+    print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed")
     if asked.json:
-        print(json.dumps({cell: [row for row in rows if row["cell"] == cell] for cell in asked.cells or CELLS}))
-    return 0 if all(judged) else 1
+        print(json.dumps(rows))
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -4,34 +4,25 @@ sample: three seeds in one mode each; every one must be solved.
 seeds:  seeds 1 to 10 in both modes; at least nine of each mode must be solved, and async runs must
         train on stale data and overlap rollouts with training for 30 % of the time (medians).
 
-Solved is a mean return of at least 475 over 100 deterministic episodes. Prints a table, and closes
-with `N passed, N failed`.
+The options are PPO's defaults. Solved is a mean return of at least 475 over 100 deterministic episodes.
+Prints a table, and closes with `N passed, N failed`.
 """
 import json
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
 
+import bars
+
 COLUMNS = ("mode", "seed", "eval_mean", "eval_std", "solved", "steps_per_s", "cpu_s",
            "staleness_mean", "staleness_max", "overlap_fraction")
-
-
-class Tally:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def expect(self, what, holds):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {what}")
-
-    def close(self):
-        print(f"{self.passed} passed, {self.failed} failed")
-        sys.exit(1 if self.failed else 0)
+SAMPLE = (("sync", 1), ("async", 2), ("sync", 3))
+SEEDS = range(1, 11)
+SOLVED = 475
+BARS = {"sample": {f"{mode} with seed {seed}": bars.at_least(SOLVED) for mode, seed in SAMPLE},
+        "sync": {"solved": bars.at_least(9), "staleness": bars.at_most(0)},
+        "async": {"solved": bars.at_least(9), "staleness": bars.at_least(0.1), "overlap": bars.at_least(0.3)}}
 
 
 def train(build, mode, seed, runs):
@@ -56,33 +47,32 @@ def train_all(build, plan):
     return summaries
 
 
-def judge_sample(build, tally):
-    for summary in train_all(build, [("sync", 1), ("async", 2), ("sync", 3)]):
-        tally.expect(f"{summary['mode']} with seed {summary['seed']} is solved", summary["solved"])
+def measures_of_sample(summaries):
+    return {f"{one['mode']} with seed {one['seed']}": one["eval_mean"] for one in summaries}
 
 
-def judge_seeds(build, tally):
-    for mode in ("sync", "async"):
-        summaries = train_all(build, [(mode, seed) for seed in range(1, 11)])
-        solved = sum(summary["solved"] for summary in summaries)
-        staleness = statistics.median(summary["staleness_mean"] for summary in summaries)
-        overlap = statistics.median(summary["overlap_fraction"] for summary in summaries)
-        print(f"{mode}: {solved} of 10 solved, staleness {staleness:.2f}, overlap {overlap:.2f}")
-        tally.expect(f"at least 9 of 10 in {mode} mode are solved", solved >= 9)
-        if mode == "sync":
-            tally.expect("sync mode trains on fresh data alone", staleness == 0)
-        else:
-            tally.expect("async mode trains on stale data", staleness > 0)
-            tally.expect("rollouts and training overlap for 30 % of the time", overlap >= 0.3)
+def measures_of(mode, summaries):
+    """Of the seeds in one mode."""
+    measures = {"solved": sum(one["eval_mean"] >= SOLVED for one in summaries),
+                "staleness": bars.median_of([one["staleness_mean"] for one in summaries])}
+    if mode == "async":
+        measures["overlap"] = bars.median_of([one["overlap_fraction"] for one in summaries])
+    return measures
 
 
 def main():
     if len(sys.argv) != 3 or sys.argv[1] not in ("sample", "seeds"):
         sys.exit(__doc__)
-    tally = Tally()
     build = pathlib.Path(sys.argv[2]).resolve()
-    (judge_sample if sys.argv[1] == "sample" else judge_seeds)(build, tally)
-    tally.close()
+    measured = {}
+    if sys.argv[1] == "sample":
+        measured["sample"] = measures_of_sample(train_all(build, SAMPLE))
+    else:
+        for mode in ("sync", "async"):
+            measured[mode] = measures_of(mode, train_all(build, [(mode, seed) for seed in SEEDS]))
+            print(f"{mode}: {', '.join(f'{name} {value:.2f}' for name, value in measured[mode].items())}", flush=True)
+    bars.close(measured, BARS)
 
 
-main()
+if __name__ == "__main__":
+    main()
