@@ -1,11 +1,11 @@
 """Holds Troupe to RL Zoo's published results: cells.py BUILD_DIR [cells|ALGO[/ENVIRONMENT]...] [--json] [--list]
 
 A cell is an algorithm on an environment with RL Zoo's tuned settings (cells/ALGO.json, with their source). It is trained
-with the seeds 1 to 5, or those that the cell names, and each final policy is evaluated over 100 deterministic episodes.
-The bar: the median of the seeds' means (of one seed its mean, which is then not called a median) keeps 95 % of what the
-published policy gains over a random one: the published mean less 5 % of its distance from a random policy's. RL Zoo's
-standard deviation is over the episodes of one run: it says how much start states differ, not how much runs do, so it can't
-widen the bar, but where it is less than those 5 % it takes their place.
+with the seeds 1 to 5, or those that the cell names, at least three, and each final policy is evaluated over 100 deterministic
+episodes. The bar: the median of the seeds' means keeps 95 % of what the published policy gains over a random one: the
+published mean less 5 % of its distance from a random policy's. RL Zoo's standard deviation is over the episodes of one run:
+it says how much start states differ, not how much runs do, so it can't widen the bar, but where it is less than those 5 % it
+takes their place.
 
 What is done is kept below runs/learning/ALGO/ENVIRONMENT/, a file a seed, and is not done again unless the cell's
 settings have changed since; an interrupted command goes on where it stood. A cell that needs an algorithm, an
@@ -19,10 +19,11 @@ import hashlib
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
+
+import bars
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE.parents[1] / "runs/learning"
@@ -42,9 +43,11 @@ class Cell:
         self.config, self.published = facts["config"], facts["published"]
         self.environment = self.config["env"]["id"]
         self.seeds = facts.get("seeds", SEEDS)
+        if len(set(self.seeds)) < bars.FEWEST_SEEDS:
+            raise ValueError(f"{self.name}: expected at least {bars.FEWEST_SEEDS} seeds, got {len(set(self.seeds))}")
         self.note = facts.get("note", "")
         gain = self.published["mean"] - RANDOM_RETURNS[self.environment]
-        self.bar = self.published["mean"] - min(MAY_LOSE * gain, self.published["std"])
+        self.bar = bars.at_least(self.published["mean"] - min(MAY_LOSE * gain, self.published["std"]))
 
     def settings(self):
         """RL Zoo's, and nothing but an evaluation at the end."""
@@ -138,7 +141,8 @@ def train_cell(command, cell):
 
 def judge(command, cell):
     """A cell's row."""
-    row = {"published_mean": cell.published["mean"], "published_std": cell.published["std"], "bar": round(cell.bar, 3)}
+    row = {"published_mean": cell.published["mean"], "published_std": cell.published["std"],
+           "bar": round(cell.bar.number, 3)}
     lacks = command.missing(cell)
     if lacks:
         return {**row, "state": "can't be expressed", "missing": lacks}
@@ -149,16 +153,15 @@ def judge(command, cell):
         row["note"] = cell.note
     if len(done) < len(cell.seeds):
         return {**row, "state": "not done"}
-    came_to = statistics.median(s["eval_mean"] for s in done)
-    row["median" if len(done) > 1 else "one_seed"] = round(came_to, 3)
-    return {**row, "state": "reached" if came_to >= cell.bar else "NOT reached"}
+    came_to = bars.median_of([s["eval_mean"] for s in done])
+    return {**row, "median": round(came_to, 3), "state": "reached" if cell.bar.holds(came_to) else "NOT reached"}
 
 
 def print_table(rows):
     print(f"{'cell':30} {'published':>17} {'bar':>8} {'median':>8}  {'state':18} returns, or what is missing")
     for name, row in rows.items():
         published = f"{row['published_mean']:.1f} +- {row['published_std']:.1f}"
-        median = f"{row['median']:.1f}" if "median" in row else "one seed" if "one_seed" in row else ""
+        median = f"{row['median']:.1f}" if "median" in row else ""
         rest = ", ".join(row["missing"]) if "missing" in row else " ".join(f"{r:.1f}" for r in row["returns"])
         print(f"{name:30} {published:>17} {row['bar']:8.1f} {median:>8}  {row['state']:18} {rest}")
 

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import cells
+import page
 
 SCHEMA = {"properties": {"env": {"properties": {"id": {}}}, "trainer": {"properties": {"lr": {}}}, "total_steps": {},
                          "evaluation": {"properties": {"every_steps": {}, "final_episodes": {}}}}}
@@ -57,10 +58,12 @@ class CellCase(unittest.TestCase):
         _, row = self.train([9.4] * 5, cell_of(std=0.5))
         self.assertEqual((row["state"], row["bar"]), ("NOT reached", 9.5))
 
-    def test_one_seed_is_judged_but_not_called_a_median(self):
-        _, row = self.train([8.5], cell_of(seeds=(1,)))
-        self.assertEqual((row["state"], row["one_seed"]), ("reached", 8.5))
-        self.assertNotIn("median", row)
+    def test_three_seeds_have_a_median_and_fewer_are_refused(self):
+        _, row = self.train([9.0, 0.0, 8.5], cell_of(seeds=(1, 2, 3)))
+        self.assertEqual((row["state"], row["median"]), ("reached", 8.5))
+        for seeds in ((1,), (1, 2), (1, 2, 2)):
+            with self.assertRaisesRegex(ValueError, "known/Known-v0: expected at least 3 seeds"):
+                cell_of(seeds=seeds)
 
     def test_what_is_done_is_not_done_again(self):
         self.train([9.0] * 5, cell_of())
@@ -92,8 +95,32 @@ class Table(unittest.TestCase):
             self.assertTrue(cell.key.startswith(cell.environment), cell.name)
             self.assertGreater(cell.config["total_steps"], 0, cell.name)
             self.assertGreaterEqual(cell.published["std"], 0, cell.name)
-            self.assertLessEqual(cell.bar, cell.published["mean"], cell.name)
-            self.assertGreater(cell.bar, cells.RANDOM_RETURNS[cell.environment], cell.name)
+            self.assertLessEqual(cell.bar.number, cell.published["mean"], cell.name)
+            self.assertGreater(cell.bar.number, cells.RANDOM_RETURNS[cell.environment], cell.name)
+
+    def test_a_median_just_below_the_bar_of_a_cell_fails(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        cells.KEPT = pathlib.Path(folder.name)
+        for cell in cells.read_cells():
+            command = Scripted()
+            command.missing = lambda _: []
+            for below, state in ((0, "reached"), (1e-3, "NOT reached")):
+                for seed in cell.seeds:
+                    cells.keep(cell, seed, {"eval_mean": cell.bar.number - below, "cpu_s": 1.0})
+                self.assertEqual(cells.judge(command, cell)["state"], state, cell.name)
+
+    def test_the_example_on_a_page_has_the_settings_of_its_cell(self):
+        """DQN's page says that its example has RL Zoo's settings."""
+        words = page.example_of("dqn")
+        cell = next(cell for cell in cells.read_cells() if cell.name == "dqn/CartPole-v1")
+        self.assertEqual((page.value_of(words, "--env"), page.value_of(words, "-n")),
+                         (cell.environment, str(cell.config["total_steps"])))
+        options = dict(word.split("=", 1) for word in words if "=" in word)
+        self.assertGreater(len(options), 5)
+        for option, value in options.items():
+            section, _, name = option.partition(".")
+            self.assertEqual(json.loads(value), cell.config[section][name], option)
 
     def test_troupe_can_express_some_of_them(self):
         command = cells.Command(pathlib.Path(sys.argv[1]).resolve())
