@@ -2,6 +2,7 @@
 
 #include "algorithms/multi_agent/on_policy/joint_episode.hpp"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -42,16 +43,24 @@ task<act_reply> ask(service<policy> whom, act_request request) {
   co_return reply;
 }
 
-task<std::vector<act_reply>> ask_all(const joint_rollout_roles& roles,
-                                     const joint_rollout_writer& writer,
-                                     const recycled_vector<float>& obs) {
-  std::vector<task<act_reply>> asked;
+task<> ask_for(service<policy> whom, act_request request, act_reply& reply) {
+  reply = co_await ask(std::move(whom), std::move(request));
+}
+
+task<> ask_each(group& asked, const joint_rollout_roles& roles, const joint_rollout_writer& writer,
+                const recycled_vector<float>& obs, std::vector<act_reply>& replies) {
   for (std::size_t i = 0; i < roles.policies.size(); ++i) {
     act_request request{.obs = writer.rows_of(i, obs), .deterministic = roles.deterministic};
-    asked.push_back(ask(roles.policies[i], std::move(request)));
+    asked.start(ask_for(roles.policies[i], std::move(request), replies[i]));
   }
-  auto replies = co_await all(std::move(asked));
-  co_return replies;
+  co_await asked.join();
+}
+
+/// Asks all policies at once. A group makes no lists in each step, which `all` would.
+task<> ask_all(const joint_rollout_roles& roles, const joint_rollout_writer& writer,
+               const recycled_vector<float>& obs, std::vector<act_reply>& replies) {
+  return with_group(ask_each, std::cref(roles), std::cref(writer), std::cref(obs),
+                    std::ref(replies));
 }
 
 env_actions actions_of(const joint_rollout_roles& roles, const std::vector<act_reply>& acted,
@@ -106,9 +115,10 @@ task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
   auto mine = co_await open(roles);
   joint_rollout_writer writer(*roles.rows, roles.shape.agents.size(), roles.n_steps, mine.count,
                               roles.sharing, roles.joint_actions);
+  std::vector<act_reply> acted(roles.policies.size());
   int losses = 0;
   for (std::int64_t t = 0; t < roles.n_steps;) {
-    const auto acted = co_await ask_all(roles, writer, mine.obs);
+    co_await ask_all(roles, writer, mine.obs, acted);
     std::optional<env_step> after;
     try {
       auto actions = actions_of(roles, acted, mine.count);
