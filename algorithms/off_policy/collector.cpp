@@ -67,6 +67,16 @@ std::vector<std::uint8_t> exploring_floats(const network_shape& shape,
   return floats;
 }
 
+/// Takes the memory for so many rows at once, which would grow in many steps else.
+void reserve(transition_rows& rows, std::size_t count, const transition_widths& widths) {
+  const auto each = [count](const char*, std::size_t width, auto& column) {
+    column.reserve(count * width);
+  };
+  for_each_column(widths, each, rows);
+  for_each_place_column(each, rows);
+  each("episode", 1, rows.episode);
+}
+
 }  // namespace
 
 collector::collector(const replica_info& info, collector_options options,
@@ -335,6 +345,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
   if (seen.begun) begin_episodes();
   auto obs = std::move(seen.rows);
   const auto count = static_cast<std::int64_t>(count_);
+  reserve(made.rows, static_cast<std::size_t>(steps * count), widths_of(options_.shape));
   for (std::int64_t t = 0; t < steps; ++t) {
     draw_noise(t);
     auto after = environments_.step(act(obs, first + t * count));
@@ -342,9 +353,9 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
     append(made.rows, obs, after);
     made.discounted.insert(made.discounted.end(), after.discounted.begin(), after.discounted.end());
     made.steps += count;
-    for (const auto& e : after.finished) {
-      made.episodes.push_back({made.steps, e.episode_return, e.length, e.info});
-      if (policies_) made.episodes.back().agent_returns = e.agent_returns;
+    for (auto& e : after.finished) {
+      made.episodes.push_back({made.steps, e.episode_return, e.length, std::move(e.info)});
+      if (policies_) made.episodes.back().agent_returns = std::move(e.agent_returns);
       noise_.reset(e.index);
     }
     for (const auto& f : after.failures) noise_.reset(f.index);
