@@ -176,7 +176,7 @@ rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape
     first += r.environments;
   }
   batch.final_index = at::tensor(places, at::kLong).reshape({-1, 2});
-  const auto oldest = std::ranges::min(rollouts, {}, &rollout::version).version;
+  const auto oldest = std::ranges::min_element(rollouts, {}, &rollout::version)->version;
   batch.policy_version = static_cast<std::uint64_t>(oldest);
   batch.proximal_correction = stale;
   return batch;
