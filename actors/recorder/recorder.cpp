@@ -218,10 +218,10 @@ void recorder::write_row(const progress_row& row) {
 
 void recorder::show_progress(std::int64_t step) {
   last_step_ = std::max(last_step_, step);
-  const auto state = progress();
-  if (bar_) bar_->update(state);
-  if (curve_is_old_ && state.elapsed >= next_curve_) draw_curve();
-  if (state.elapsed >= next_board_) show_board();
+  if (bar_) bar_->update(progress());
+  const auto now = elapsed();
+  if (curve_is_old_ && now >= next_curve_) draw_curve();
+  if (now >= next_board_) show_board();
 }
 
 learning_curve recorder::curve() const {
