@@ -231,6 +231,8 @@ bool generation_engine::step() {
   std::vector<token_run> runs;
   std::vector<job*> reading;     // the jobs whose prompts are in the first runs
   std::vector<answer*> writing;  // the answers in the other runs
+  runs.reserve(running_.size());
+  writing.reserve(running_.size());
   auto left = static_cast<std::size_t>(options_.prefill_tokens);
   for (auto* one : running_) {
     auto& from = *one->of;

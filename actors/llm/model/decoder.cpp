@@ -2,8 +2,8 @@
 
 #include "actors/llm/model/decoder.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "actors/kernels/lanes.hpp"
 #include "actors/llm/model/decode_kernels.hpp"
@@ -116,12 +116,21 @@ std::vector<decoder::token_place> decoder::places_of(std::span<const token_run> 
   const auto refuse = [](const std::string& what) {
     return std::invalid_argument("decoder: expected " + what);
   };
+  std::vector<const kv_sequence*> sequences;
+  sequences.reserve(runs.size());
+  std::size_t tokens = 0;
+  for (const auto& run : runs) {
+    sequences.push_back(run.sequence);
+    tokens += run.tokens.size();
+  }
+  std::ranges::sort(sequences);
+  const bool has_null = !sequences.empty() && !sequences.front();
+  if (has_null || std::ranges::adjacent_find(sequences) != sequences.end())
+    throw refuse("each sequence in one run");
   std::vector<token_place> places;
-  std::set<const kv_sequence*> seen;
+  places.reserve(tokens);
   for (const auto& run : runs) {
     const auto count = static_cast<index>(run.tokens.size());
-    if (!run.sequence || !seen.insert(run.sequence).second)
-      throw refuse("each sequence in one run");
     if (count == 0) throw refuse("runs of one token or more, got none");
     const auto length = run.sequence->length();
     if (count > run.sequence->room())
