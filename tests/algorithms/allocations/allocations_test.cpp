@@ -1,30 +1,13 @@
-// Calls, and the steps of a rollout, allocate nothing once they have come round. For that this
-// suite counts what the process allocates.
+// Calls, and the steps of a rollout, allocate nothing once they have come round.
 
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "actors/networks/shape_of.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/algorithms/allocations/count.hpp"
 #include "tests/test.hpp"
-
-namespace {
-// Of this thread: the system has one that runs roles, and others allocate at times of their own.
-thread_local std::int64_t allocations = 0;
-}  // namespace
-
-// NOLINTBEGIN: replacing these is how allocations are counted
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-// NOLINTEND
 
 namespace troupe {
 namespace {
@@ -52,9 +35,9 @@ task<std::int64_t> count_calls(system& sys) {
                         endpoint<&echo::batched>};  // their arguments are copied
   const auto echoes = co_await sys.serve<echo>(std::move(options));
   co_await call_each(echoes, 2000);
-  const auto before = allocations;
+  const auto before = testing::allocations();
   co_await call_each(echoes, 1000);
-  co_return allocations - before;
+  co_return testing::allocations() - before;
 }
 
 constexpr std::size_t environments = 4;
@@ -67,7 +50,7 @@ struct step_counts {
   std::int64_t with_allocations = 0;
 
   void step() {
-    const auto now = allocations;
+    const auto now = testing::allocations();
     if (seen > 0 && steps % n_steps > 1)
       with_allocations += now != seen;  // a rollout's beginning takes its columns
     seen = now;
