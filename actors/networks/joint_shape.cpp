@@ -103,6 +103,19 @@ network_shape joint_shape(const env_spec& spec, const std::vector<std::string>& 
   return shape;
 }
 
+bool would_act_next(const std::vector<agent_view>& agents, std::size_t agent, const float* before,
+                    const float* next) {
+  const auto acts_in = [](const float* row, const agent_view& of) {
+    return of.active < 0 || row[of.active] != 0;
+  };
+  const auto& own = agents[agent];
+  const auto takes_a_turn = [&](const agent_view& other) {
+    return acts_in(next, other) && !acts_in(before, other);
+  };
+  if (acts_in(next, own)) return true;
+  return acts_in(before, own) && std::ranges::none_of(agents, takes_a_turn);
+}
+
 agent_rows::agent_rows(const network_shape& shape, const space& actions) : agent_rows(shape) {
   const auto* parts = actions.get_if<spaces::tuple>();
   if (!parts || parts->parts.size() != shape.agents.size()) {

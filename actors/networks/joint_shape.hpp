@@ -34,6 +34,13 @@ struct joint_shape_options {
 network_shape joint_shape(const env_spec& spec, const std::vector<std::string>& policy_of_agent,
                           const joint_shape_options& options);
 
+/// Returns whether an agent that a step cut off would act next. `before` and `next` [D] are the
+/// rows of the environment around that step. An environment that cuts an agent off itself shows it
+/// as one that does not act; it would act next if it acted in the step and no other agent takes its
+/// turn.
+bool would_act_next(const std::vector<agent_view>& agents, std::size_t agent, const float* before,
+                    const float* next);
+
 /// Converts between the rows of an environment with several agents and those of its policies. B is
 /// the number of environments and N the number of a policy's agents; a policy has B N rows, those
 /// of one environment one after another.
@@ -46,6 +53,7 @@ class agent_rows {
   /// The same for actions whose integers are choices from 0 on, as networks have them.
   explicit agent_rows(const network_shape& shape);
 
+  const std::vector<agent_view>& agents() const { return shape_.agents; }
   std::size_t policies() const { return members_.size(); }
   /// The agents of a policy, in order.
   const std::vector<std::size_t>& agents_of(std::size_t policy) const { return members_[policy]; }

@@ -6,13 +6,16 @@
 #include <ranges>
 #include <stdexcept>
 
+#include "actors/networks/joint_shape.hpp"
+
 namespace troupe {
 
 agent_results::agent_results(const network_shape& shape, std::vector<double> shares)
     : shape_(shape),
       shares_(std::move(shares)),
       reward_(shape.agents.size()),
-      terminated_(shape.agents.size()) {
+      terminated_(shape.agents.size()),
+      cut_(shape.agents.size()) {
   const auto count = shape.agents.size();
   if (shares_.empty() || shares_.size() == count * count) return;
   throw std::invalid_argument(fmt::format(
@@ -20,7 +23,8 @@ agent_results::agent_results(const network_shape& shape, std::vector<double> sha
       shares_.size()));
 }
 
-void agent_results::take(const env_step& after, std::size_t i, const float* next) {
+void agent_results::take(const env_step& after, std::size_t i, const float* before,
+                         const float* next) {
   const auto count = shape_.agents.size();
   const auto rewards = std::span(after.agent_reward).subspan(i * count, count);
   const auto ends = std::span(after.agent_ended).subspan(i * count, count);
@@ -36,8 +40,11 @@ void agent_results::take(const env_step& after, std::size_t i, const float* next
     const bool cut = end == episode_end::truncated;
     reward_[agent] = static_cast<float>(reward);
     terminated_[agent] = end == episode_end::terminated || (over && !cut) ? 1.0f : 0.0f;
+    cut_[agent] = cut;
     const int active = shape_.agents[agent].active;
-    if (cut && active >= 0) next_[static_cast<std::size_t>(active)] = 1.0f;
+    if (cut && active >= 0 && would_act_next(shape_.agents, agent, before, next)) {
+      next_[static_cast<std::size_t>(active)] = 1.0f;
+    }
   }
 }
 
@@ -52,15 +59,17 @@ void agent_steps::settle(std::size_t agent, const agent_results& of, bool over) 
   step.agent_reward[agent] += of.reward()[agent];
   const auto& view = of.shape().agents[agent];
   const auto next = of.next();
-  const bool acts = view.active < 0 || next[static_cast<std::size_t>(view.active)] != 0;
+  const bool cut = of.cut()[agent] != 0;
   const bool terminated = of.terminated()[agent] != 0;
-  if (!acts && !terminated && !over) return;
+  const bool acts = view.active < 0 || next[static_cast<std::size_t>(view.active)] != 0;
+  if (!acts && !cut && !terminated && !over) return;
   const auto copy = [&](int begin, int size) {
     std::copy_n(next.begin() + begin, size, step.next_obs.begin() + begin);
   };
   copy(view.obs_begin, view.obs_size);
   copy(view.mask_begin, of.shape().policies[static_cast<std::size_t>(view.policy)].mask_size);
   if (view.active >= 0) copy(view.active, 1);
+  if (view.active >= 0 && cut) step.next_obs[static_cast<std::size_t>(view.active)] = 1.0f;
   step.agent_terminated[agent] = of.terminated()[agent];
   step.waits[agent] = 0;
 }

@@ -22,16 +22,21 @@ class agent_results {
   /// shares.
   agent_results(const network_shape& shape, std::vector<double> shares);
 
-  /// Takes the results of environment i. `next` [D] is what it showed last.
-  void take(const env_step& after, std::size_t i, const float* next);
+  /// Takes the results of a step of environment i. `before` [D] is what it showed before the step,
+  /// and `next` [D] what it showed last.
+  void take(const env_step& after, std::size_t i, const float* before, const float* next);
 
   /// [N] What each agent is trained on.
   std::span<const float> reward() const { return reward_; }
   /// [N] 1 if the agent's episode terminated. An agent that has not ended by itself when the
   /// episode as a whole terminates has terminated, too.
   std::span<const float> terminated() const { return terminated_; }
-  /// [D] What the environment showed last. An agent whose episode was truncated with this step
-  /// counts as one that acts there, because its last observation has a value.
+  /// [N] 1 if the agent's episode was truncated with this step, so that its last observation has a
+  /// value.
+  std::span<const std::uint8_t> cut() const { return cut_; }
+  /// [D] What the environment showed last, where those agents act whose values make up the team's
+  /// next value. An environment that cuts an agent off shows it as one that does not act. Such an
+  /// agent counts as one that acts if it acted in this step and no other agent takes its turn.
   std::span<const float> next() const { return next_; }
   const network_shape& shape() const { return shape_; }
 
@@ -39,12 +44,14 @@ class agent_results {
   network_shape shape_;
   std::vector<double> shares_;
   std::vector<float> reward_, terminated_, next_;
+  std::vector<std::uint8_t> cut_;
 };
 
 /// Joins the steps of one environment whose agents do not act in every step into transitions that
 /// reach, for each agent, from one step in which it acts to the next one. The agent's reward is the
-/// sum of its rewards until then, as in PettingZoo's turn-based environments. Agents that do not
-/// act in the first of the steps have no transition.
+/// sum of its rewards until then, as in PettingZoo's turn-based environments. An agent that is cut
+/// off while it waits goes on with the value of what it saw last. Agents that do not act in the
+/// first of the steps have no transition.
 class agent_steps {
  public:
   /// A transition, whose row `next_obs` has what each agent saw when it acted again: the numbers of

@@ -272,7 +272,8 @@ void collector::refuse_turns(const float* before) {
   for (std::size_t agent = 0; agent < agents.size(); ++agent) {
     const auto active = static_cast<std::size_t>(std::max(agents[agent].active, 0));
     const bool waits = agents[agent].active >= 0 && before[active] != 0 &&
-                       results_.next()[active] == 0 && results_.terminated()[agent] == 0;
+                       results_.next()[active] == 0 && results_.terminated()[agent] == 0 &&
+                       results_.cut()[agent] == 0;
     if (!waits) continue;
     throw std::runtime_error(fmt::format(
         "{}: agent \"{}\": expected an agent with continuous actions to act in every step until "
@@ -290,7 +291,7 @@ void collector::append_agents(transition_rows& to, std::size_t i, const float* b
     column.insert(column.end(), row.begin(), row.end());
   };
   const std::span choices(choice_.data() + i * widths.choices, widths.choices);
-  results_.take(after, i, next);
+  results_.take(after, i, before, next);
   if (options_.shape.is_continuous()) refuse_turns(before);
   if (agent_steps_.empty()) {
     put(to.obs, std::span(before, widths.obs));

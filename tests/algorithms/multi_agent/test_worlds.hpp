@@ -109,10 +109,56 @@ class turns final : public multi_agent_environment {
   std::int64_t t_ = 0;
 };
 
-/// Registers both, once.
+/// Two players act in turn, and player `absent` never does. Each step costs the team 1 if
+/// `CostsTeam`, else it costs the player that acts 1. Only a time limit ends the episode, after
+/// five steps.
+template <bool CostsTeam>
+class endless final : public multi_agent_environment {
+ public:
+  static constexpr std::size_t absent = 2;
+
+  env_spec spec() const override {
+    const space turn = spaces::box(0, 1, {1});
+    return with_joint_spaces({.id = CostsTeam ? "Endless-v0" : "EndlessOwn-v0",
+                              .max_episode_steps = 5,
+                              .agents = {{"player_0", turn, spaces::discrete(2)},
+                                         {"player_1", turn, spaces::discrete(2)},
+                                         {"player_2", turn, spaces::discrete(2)}},
+                              .agents_vary = true});
+  }
+  void begin(std::optional<std::uint64_t>, joint_observation obs) override {
+    t_ = 0;
+    show(obs);
+  }
+  void act(joint_action, joint_observation obs, std::span<agent_step> results) override {
+    for (auto& one : results) one.reward = CostsTeam ? -1 : 0;
+    if (!CostsTeam) results[static_cast<std::size_t>(t_ % 2)].reward = -1;
+    ++t_;
+    show(obs);
+  }
+  bool save(state_writer& to) const override {
+    to.put("t", t_);
+    return true;
+  }
+  void restore(const state_reader& from) override { from.get("t", t_); }
+
+ private:
+  void show(joint_observation obs) const {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const bool acts = i != absent && t_ % 2 == static_cast<std::int64_t>(i);
+      obs[i][0] = acts ? 1.0f : 0.0f;
+      obs.set_active(i, acts);
+    }
+  }
+  std::int64_t t_ = 0;
+};
+
+/// Registers all, once.
 inline void register_test_worlds() {
   static const bool known =
-      (register_environment<meeting>("Meeting-v0"), register_environment<turns>("Turns-v0"), true);
+      (register_environment<meeting>("Meeting-v0"), register_environment<turns>("Turns-v0"),
+       register_environment<endless<true>>("Endless-v0"),
+       register_environment<endless<false>>("EndlessOwn-v0"), true);
   static_cast<void>(known);
 }
 

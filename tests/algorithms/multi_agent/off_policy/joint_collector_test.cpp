@@ -140,6 +140,33 @@ TEST_CASE("collector: rows say which agents have ended, and which were cut off")
   play(departing_agents);
 }
 
+task<> limit_of_turns(system& sys) {
+  using world = endless<true>;
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  for (const bool own : {false, true}) {
+    CAPTURE(own);
+    const auto with = options<world>(1, {.own_steps = own});
+    auto one = collector_of(with, store);
+    const auto rows = one->collect(0, 5).rows;
+    REQUIRE(rows.size() == 5);
+    const auto width = static_cast<std::size_t>(with.shape.obs_size);
+    const auto acts_at_the_end = [&](std::size_t agent, std::size_t row) {
+      const auto place = static_cast<std::size_t>(with.shape.agents[agent].active);
+      return rows.next_obs[row * width + place];
+    };
+    CHECK(rows.ended == std::vector<std::uint8_t>{0, 0, 0, 0, 2});
+    CHECK(column_of(rows.agent_terminated, 3, 0) == floats(5, 0.0f));
+    // Player 0 has made the last step, so it is the turn of player 1. The own steps of both go on,
+    // which are in rows 4 and 3.
+    CHECK(acts_at_the_end(0, 4) == (own ? 1 : 0));
+    CHECK(acts_at_the_end(1, own ? 3 : 4) == 1);
+    CHECK(acts_at_the_end(world::absent, 4) == 0);
+  }
+}
+TEST_CASE("collector: at a time limit the team goes on with the agents whose turn it is") {
+  play(limit_of_turns);
+}
+
 task<> failed_steps(system& sys) {
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   for (const bool own : {false, true}) {
@@ -315,7 +342,7 @@ TEST_CASE("reward_shares_of: own and team's rewards are mixed by their weight") 
   const env_step after{
       .terminated = {0}, .truncated = {0}, .agent_reward = {3, 6, 9}, .agent_ended = {0, 1, 2}};
   const std::vector<float> next(static_cast<std::size_t>(shape.obs_size), 0.0f);
-  results.take(after, 0, next.data());
+  results.take(after, 0, next.data(), next.data());
   CHECK(results.reward()[0] == Approx(6));
   CHECK(std::ranges::equal(results.terminated(), std::vector<float>{0, 1, 0}));
 }
@@ -327,12 +354,42 @@ TEST_CASE(
   const std::vector<float> next(static_cast<std::size_t>(shape.obs_size), 0.0f);
   const auto ends = [&](env_step after) {
     after.agent_reward = {1, 2};
-    results.take(after, 0, next.data());
+    results.take(after, 0, next.data(), next.data());
     return std::vector<float>(results.terminated().begin(), results.terminated().end());
   };
   CHECK(ends({.terminated = {0}, .truncated = {1}, .agent_ended = {2, 2}}) == floats{0, 0});
   CHECK(ends({.terminated = {0}, .truncated = {1}, .agent_ended = {1, 2}}) == floats{1, 0});
   CHECK(ends({.terminated = {1}, .truncated = {0}, .agent_ended = {1, 0}}) == floats{1, 1});
+}
+
+TEST_CASE("agent_results: an agent that is cut off goes on, unless another takes its turn") {
+  const auto shape = joint_shape(endless<true>().spec(), {"a", "b", "c"}, {});
+  agent_results results(shape, {});
+  // Which of the three agents act before the step, which are shown to act next, and which of them
+  // are in the team's next value, where all that are there are cut off.
+  const auto goes_on = [&](std::vector<int> before, std::vector<int> shown) {
+    const auto row = [&](const std::vector<int>& acting) {
+      std::vector<float> obs(static_cast<std::size_t>(shape.obs_size), 0.0f);
+      for (std::size_t i = 0; i < 3; ++i) {
+        obs[static_cast<std::size_t>(shape.agents[i].active)] = static_cast<float>(acting[i]);
+      }
+      return obs;
+    };
+    const auto old = row(before), next = row(shown);
+    results.take(
+        {.terminated = {0}, .truncated = {1}, .agent_reward = {0, 0, 0}, .agent_ended = {2, 2, 2}},
+        0, old.data(), next.data());
+    std::vector<int> found;
+    for (const auto& agent : shape.agents) {
+      found.push_back(results.next()[static_cast<std::size_t>(agent.active)] != 0);
+    }
+    return found;
+  };
+  CHECK(goes_on({1, 0, 0}, {0, 1, 0}) == std::vector<int>{0, 1, 0});  // a turn that passes
+  CHECK(goes_on({1, 0, 0}, {1, 0, 0}) == std::vector<int>{1, 0, 0});  // another turn
+  CHECK(goes_on({1, 1, 0}, {1, 1, 0}) == std::vector<int>{1, 1, 0});  // one is absent
+  CHECK(goes_on({1, 1, 0}, {0, 0, 0}) == std::vector<int>{1, 1, 0});  // the environment's own limit
+  CHECK(goes_on({1, 1, 1}, {0, 1, 1}) == std::vector<int>{1, 1, 1});  // that of one agent
 }
 
 TEST_CASE(
@@ -353,10 +410,10 @@ TEST_CASE(
   };
   std::vector<agent_steps::joined> complete;
   for (std::size_t t = 0; t < 4; ++t) {
-    const auto next = row(t + 1);
+    const auto before = row(t), next = row(t + 1);
     results.take(
         {.terminated = {0}, .truncated = {0}, .agent_reward = {0, 0, 0}, .agent_ended = {0, 0, 0}},
-        0, next.data());
+        0, before.data(), next.data());
     for (auto& one : steps.add({.obs = row(t)}, results)) complete.push_back(std::move(one));
   }
   REQUIRE(complete.size() == 2);

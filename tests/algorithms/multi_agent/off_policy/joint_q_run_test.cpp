@@ -319,6 +319,32 @@ TEST_CASE("joint q: configurations of what can't be are refused") {
   CHECK_THAT(refusal(qmix), Catch::Contains("/agents/scripted: expected no policies with qmix"));
 }
 
+TEMPLATE_TEST_CASE("joint q: the value of players in turn does not hang on the time limit", "",
+                   iql_config, vdn_config, qmix_config) {
+  stage on;
+  for (const int limit : {5, 50}) {
+    // A transition of IQL reaches to the player's next turn and has the cost of that player alone.
+    constexpr bool independent = std::is_same_v<TestType, iql_config>;
+    auto config = short_run<TestType>(independent ? "EndlessOwn-v0" : "Endless-v0");
+    CAPTURE(config.algo, limit);
+    config.env.max_episode_steps = limit;
+    config.total_steps = 8000;
+    config.collection = {.learning_starts = 100, .train_freq = 4, .gradient_steps = 16};
+    config.exploration = {.initial = 1, .final = 1};
+    config.replay.capacity = 2000;
+    config.trainer.gamma = 0.9;
+    config.trainer.target_update_interval = 4;
+    config.trainer.tau = 0.05;
+    config.evaluation = {.every_steps = 0, .final_episodes = 1};
+    config.checkpoint.every_updates = 0;
+    config.log.episodes = 20;
+    if constexpr (std::is_same_v<TestType, qmix_config>) config.mixer.input = mixer_input::none;
+    const auto run = on.run(algorithm_with(config), std::to_string(limit)).summary.value();
+    // -1 a step for ever.
+    CHECK(column_of(run, "train/q_mean").back() == Approx(-10).margin(1));
+  }
+}
+
 TEMPLATE_TEST_CASE("joint q: two agents learn to meet", "", iql_config, vdn_config, qmix_config) {
   stage on;
   auto config = short_run<TestType>();
