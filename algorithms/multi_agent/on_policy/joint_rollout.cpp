@@ -21,6 +21,7 @@ void check_acting(const joint_rollout& r, const network_shape& shape) {
            when.step.size() == static_cast<std::size_t>(of.steps) * columns &&
            when.final_step.size() == of.cuts.size() &&
            when.final_choice.size() == of.cuts.size() * choices &&
+           when.final_acts.size() == of.cuts.size() &&
            when.bootstrap_choice.size() == columns * choices &&
            std::ranges::all_of(when.step, [&](auto t) { return t >= -1 && t < r.steps; }) &&
            std::ranges::all_of(when.final_step, [&](auto t) { return t >= 0 && t <= r.steps; });
@@ -108,9 +109,9 @@ std::span<const float> joint_rollout_writer::last_row_of(std::size_t environment
 }
 
 /// Appends what a truncated agent saw last, from which its value is to be computed. `next` is the
-/// step that would have followed.
+/// step that would have followed, in which it acts or not.
 void joint_rollout_writer::cut(std::int64_t next, std::size_t policy, std::size_t index,
-                               std::span<const float> joint_row) {
+                               std::span<const float> joint_row, bool acts) {
   auto& of = made_.of_policy[policy];
   const auto count = rows_.agents_of(policy).size();
   const auto width = static_cast<std::size_t>(rows_.shape_of_policy(policy).obs_size);
@@ -119,7 +120,9 @@ void joint_rollout_writer::cut(std::int64_t next, std::size_t policy, std::size_
   const auto own = std::span(rows).subspan(index % count * width, width);
   of.final_obs.insert(of.final_obs.end(), own.begin(), own.end());
   of.cuts.push_back({columns_[policy][index].length - 1, static_cast<std::int64_t>(index)});
-  if (!made_.acting.empty()) made_.acting[policy].final_step.push_back(next);
+  if (made_.acting.empty()) return;
+  made_.acting[policy].final_step.push_back(next);
+  made_.acting[policy].final_acts.push_back(acts);
 }
 
 /// Removes the cuts of an agent from row `from` on, with what it saw last.
@@ -133,8 +136,9 @@ void joint_rollout_writer::drop_cuts(std::size_t policy, std::size_t index, std:
     const auto seen = of.final_obs.begin() + at * width;
     of.final_obs.erase(seen, seen + width);
     if (made_.acting.empty()) continue;
-    auto& steps = made_.acting[policy].final_step;
-    steps.erase(steps.begin() + at);
+    auto& when = made_.acting[policy];
+    when.final_step.erase(when.final_step.begin() + at);
+    when.final_acts.erase(when.final_acts.begin() + at);
   }
 }
 
@@ -221,7 +225,9 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
       const bool over = end != episode_end::none || ended_[world];
       if (end == episode_end::truncated) {
         of.truncated[row] = 1;
-        cut(t + 1, policy, index, last_row_of(world, after));
+        const auto last = last_row_of(world, after);
+        const auto* first = before.data() + world * last.size();
+        cut(t + 1, policy, index, last, would_act_next(rows_.agents(), agent, first, last.data()));
       } else if (over) {
         of.terminated[row] = 1;
       }
@@ -259,7 +265,7 @@ joint_rollout joint_rollout_writer::finish(std::span<const float> last) {
         if (acts[index]) {
           of.truncated[row] = 1;
           cut(steps_, policy, index,
-              last.subspan(index / rows_.agents_of(policy).size() * width, width));
+              last.subspan(index / rows_.agents_of(policy).size() * width, width), true);
         } else {
           of.valid[row] = 0;
           of.terminated[row] = 1;

@@ -23,6 +23,7 @@ struct acting_record {
   std::vector<std::int64_t> step;
   std::vector<std::int64_t> final_step;    ///< [F] The step that would have followed final_obs.
   std::vector<std::int64_t> final_choice;  ///< [F, P] What the policy chooses for final_obs.
+  std::vector<std::uint8_t> final_acts;    ///< [F] 1 if the agent would act in that step.
   /// [B N, P] What the policy chooses for bootstrap_obs; -1 for an agent that does not act next.
   std::vector<std::int64_t> bootstrap_choice;
 };
@@ -99,7 +100,7 @@ class joint_rollout_writer {
                    const env_step& after) const;
   std::span<const float> last_row_of(std::size_t environment, const env_step& after) const;
   void cut(std::int64_t next, std::size_t policy, std::size_t column,
-           std::span<const float> joint_row);
+           std::span<const float> joint_row, bool acts);
   void drop(std::size_t policy, std::size_t index);
   void drop_cuts(std::size_t policy, std::size_t index, std::int64_t from);
 

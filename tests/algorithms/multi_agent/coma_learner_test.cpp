@@ -347,6 +347,19 @@ TEST_CASE("coma: agents that do not act have no action in the critic's rows") {
             std::vector<int>{-1, -1, -1});
     }
   }
+  SECTION("in turn, at a time limit") {
+    const auto [shape, r] = play<testing::endless<true>>(5, 1, {"p", "p", "p"}, {}, choose);
+    const auto batch = batch_of(shape, r, 0);
+    const auto width = static_cast<std::size_t>(critic_inputs(shape).width(0));
+    // Player 0 has made the last step, so player 1 alone would act next.
+    REQUIRE(r.of_policy[0].cuts.size() == 2);
+    CHECK(r.acting[0].final_acts == std::vector<std::uint8_t>{0, 1});
+    const auto seen = [&](std::size_t row) {
+      return actions_in(batch.critic.finals.data() + row * width + width - 6, 3, 2);
+    };
+    CHECK(seen(0) == std::vector<int>{-1, 1, -1});
+    CHECK(seen(1) == std::vector<int>{-1, -1, -1});
+  }
   SECTION("after their ends") {
     const auto [shape, r] = play<leaving>(8, 1, {"p", "p", "p"}, {.agent_ids = false}, choose);
     const auto batch = batch_of(shape, r, 0);

@@ -83,6 +83,7 @@ class critic_inputs::action_table {
         known->second.assign(agents_, none);
         if (!ended) std::copy_n(others, agents_, known->second.begin());
       }
+      if (!when.final_acts[i]) continue;
       known->second[members[at(cuts[i].index) % members.size()]] = when.final_choice[i];
     }
   }
