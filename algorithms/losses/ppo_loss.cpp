@@ -23,22 +23,29 @@ void check(const ppo_loss_inputs& in, const ppo_loss_options& options) {
     check("proximal_log_prob", in.proximal_log_prob, in.log_prob);
   }
   if (options.clip_range_vf) check("old_value", in.old_value, in.log_prob);
+  if (in.acted.defined()) check("acted", in.acted, in.log_prob);
 }
 
 }  // namespace
 
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
   check(in, options);
-  const auto advantage = in.advantage.detach();
-  const auto behaviour = in.behaviour_log_prob.detach();
-  const auto proximal = in.proximal_log_prob.defined() ? in.proximal_log_prob.detach() : behaviour;
+  const auto rows = in.acted.defined() ? in.acted.nonzero().squeeze(1) : at::Tensor();
+  const auto acted = [&rows](const at::Tensor& of_all) {
+    return rows.defined() ? of_all.index_select(0, rows) : of_all;
+  };
+  const auto mean = [](const at::Tensor& x) { return x.size(0) > 0 ? x.mean() : x.sum(); };
+  const auto advantage = acted(in.advantage.detach());
+  const auto behaviour = acted(in.behaviour_log_prob.detach());
+  const auto proximal =
+      in.proximal_log_prob.defined() ? acted(in.proximal_log_prob.detach()) : behaviour;
 
   const auto weight = (proximal - behaviour).exp().clamp_max(options.importance_cap);
-  const auto log_ratio = in.log_prob - proximal;
+  const auto log_ratio = acted(in.log_prob) - proximal;
   const auto ratio = log_ratio.exp();
   const auto clipped = ratio.clamp(1.0 - options.clip_range, 1.0 + options.clip_range);
   const auto surrogate = at::min(ratio * advantage, clipped * advantage);
-  const auto policy_gradient_loss = -(weight * surrogate).mean();
+  const auto policy_gradient_loss = -mean(weight * surrogate);
 
   auto value = in.value;
   if (options.clip_range_vf) {
@@ -46,13 +53,13 @@ ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& opti
     value = in.old_value.detach() + (value - in.old_value.detach()).clamp(-range, range);
   }
   const auto value_loss = (in.returns.detach() - value).square().mean();
-  const auto entropy_loss = -in.entropy.mean();
+  const auto entropy_loss = -mean(acted(in.entropy));
   const auto loss =
       policy_gradient_loss + options.ent_coef * entropy_loss + options.vf_coef * value_loss;
 
   const at::NoGradGuard no_grad;
-  const auto approx_kl = ((ratio - 1.0) - log_ratio).mean();
-  const auto clip_fraction = ((ratio - 1.0).abs() > options.clip_range).to(at::kFloat).mean();
+  const auto approx_kl = mean((ratio - 1.0) - log_ratio);
+  const auto clip_fraction = mean(((ratio - 1.0).abs() > options.clip_range).to(at::kFloat));
   return {loss,
           {.loss = loss.item<double>(),
            .policy_gradient_loss = policy_gradient_loss.item<double>(),
@@ -60,7 +67,7 @@ ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& opti
            .entropy_loss = entropy_loss.item<double>(),
            .approx_kl = approx_kl.item<double>(),
            .clip_fraction = clip_fraction.item<double>(),
-           .importance_weight = weight.mean().item<double>()}};
+           .importance_weight = mean(weight).item<double>()}};
 }
 
 }  // namespace troupe

@@ -19,6 +19,9 @@ struct ppo_loss_inputs {
   at::Tensor advantage;  ///< the advantage, already normalised if the options want it
   at::Tensor returns;    ///< the target of V(s)
   at::Tensor old_value;  ///< V(s) when the update began; read only with clip_range_vf
+  /// byte [N]: 0 for a row without an action, which has a value loss and nothing else. Undefined
+  /// means that all rows have one.
+  at::Tensor acted = {};
 };
 
 /// The options of ppo_loss. The defaults are Stable-Baselines3's.
@@ -30,7 +33,8 @@ struct ppo_loss_options {
   double importance_cap = 2.0;          ///< The largest importance weight of stale data.
 };
 
-/// Metrics of a minibatch with Stable-Baselines3's names and meanings, and importance_weight.
+/// Metrics of a minibatch with Stable-Baselines3's names and meanings, and importance_weight. All
+/// but value_loss are means over the rows with an action.
 struct ppo_loss_metrics {
   double loss = 0.0;
   double policy_gradient_loss = 0.0;

@@ -12,12 +12,16 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
   const auto clip_range = static_cast<float>(options.clip_range);
   const auto cap = static_cast<float>(options.importance_cap);
   const auto vf_range = static_cast<float>(options.clip_range_vf.value_or(0.0));
+  const auto acted =
+      in.acted ? std::count_if(in.acted, in.acted + in.rows, [](auto one) { return one != 0; })
+               : in.rows;
   const float share = 1.0f / static_cast<float>(in.rows);
+  const float policy_share = 1.0f / static_cast<float>(std::max<std::ptrdiff_t>(acted, 1));
   const auto vf_coef = static_cast<float>(options.vf_coef);
 
   double surrogate_sum = 0.0, value_sum = 0.0, entropy_sum = 0.0, kl_sum = 0.0, weight_sum = 0.0;
   int clipped_count = 0;
-  for (int i = 0; i < in.rows; ++i) {
+  const auto of_policy = [&](int i) {
     const float behaviour = in.behaviour_log_prob[i];
     const float proximal = in.proximal_log_prob ? in.proximal_log_prob[i] : behaviour;
     const float weight =
@@ -30,8 +34,21 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
     const float clipped = std::clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);
     const bool held = clipped * advantage < ratio * advantage;
     const float surrogate = (held ? clipped : ratio) * advantage;
-    out.log_prob[i] = held ? 0.0f : -share * weight * ratio * advantage;
-    out.entropy[i] = -share * static_cast<float>(options.ent_coef);
+    out.log_prob[i] = held ? 0.0f : -policy_share * weight * ratio * advantage;
+    out.entropy[i] = -policy_share * static_cast<float>(options.ent_coef);
+
+    surrogate_sum += static_cast<double>(weight) * surrogate;
+    entropy_sum += in.entropy[i];
+    kl_sum += (ratio - 1.0f) - log_ratio;
+    weight_sum += weight;
+    clipped_count += std::abs(ratio - 1.0f) > clip_range;
+  };
+  for (int i = 0; i < in.rows; ++i) {
+    if (in.acted && !in.acted[i]) {
+      out.log_prob[i] = out.entropy[i] = 0.0f;
+    } else {
+      of_policy(i);
+    }
 
     float value = in.value[i];
     bool value_held = false;
@@ -42,21 +59,16 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
     }
     const float error = value - in.returns[i];
     out.value[i] = value_held ? 0.0f : 2.0f * share * vf_coef * error;
-
-    surrogate_sum += static_cast<double>(weight) * surrogate;
     value_sum += static_cast<double>(error) * error;
-    entropy_sum += in.entropy[i];
-    kl_sum += (ratio - 1.0f) - log_ratio;
-    weight_sum += weight;
-    clipped_count += std::abs(ratio - 1.0f) > clip_range;
   }
 
-  ppo_loss_metrics metrics{.policy_gradient_loss = -surrogate_sum / in.rows,
+  const auto count = static_cast<double>(std::max<std::ptrdiff_t>(acted, 1));
+  ppo_loss_metrics metrics{.policy_gradient_loss = -surrogate_sum / count,
                            .value_loss = value_sum / in.rows,
-                           .entropy_loss = -entropy_sum / in.rows,
-                           .approx_kl = kl_sum / in.rows,
-                           .clip_fraction = static_cast<double>(clipped_count) / in.rows,
-                           .importance_weight = weight_sum / in.rows};
+                           .entropy_loss = -entropy_sum / count,
+                           .approx_kl = kl_sum / count,
+                           .clip_fraction = clipped_count / count,
+                           .importance_weight = weight_sum / count};
   metrics.loss = metrics.policy_gradient_loss + options.ent_coef * metrics.entropy_loss +
                  options.vf_coef * metrics.value_loss;
   return metrics;

@@ -2,6 +2,8 @@
 // The loss of PPO for plain memory, with derivatives. The fused backend of on-policy learners uses
 // it.
 
+#include <cstdint>
+
 #include "algorithms/losses/ppo_loss.hpp"
 
 namespace troupe {
@@ -16,7 +18,8 @@ struct ppo_loss_rows {
   const float* proximal_log_prob = nullptr;  ///< Null means behaviour_log_prob.
   const float* advantage = nullptr;
   const float* returns = nullptr;
-  const float* old_value = nullptr;  ///< May be null without clip_range_vf.
+  const float* old_value = nullptr;     ///< May be null without clip_range_vf.
+  const std::uint8_t* acted = nullptr;  ///< Null means that all rows have an action.
 };
 
 /// The outputs of ppo_loss_with_gradient: the derivatives of the loss by these inputs, each [rows].

@@ -214,6 +214,12 @@ void describe(options_schema<agents_section>& s) {
       .help(
           "The team whose mean reward is shared: all agents, or the agents that the same policy "
           "plays.");
+  s.field("reward_after_end", &agents_section::reward_after_end)
+      .help(
+          "Where shared_reward is above 0: if true, an agent that has ended by itself gets its "
+          "share "
+          "of the team's reward until the episode ends for all, so that it learns what its end was "
+          "worth to the team.");
   s.field("score", &agents_section::score)
       .help(
           "The policy whose agents' mean return is the score, which is in rollout/ep_rew_mean and "

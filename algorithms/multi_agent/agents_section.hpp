@@ -26,6 +26,7 @@ struct agents_section {
   bool ids = true;
   double shared_reward = 0.0;
   reward_team team = reward_team::all;
+  bool reward_after_end = true;
   std::string score;
 };
 

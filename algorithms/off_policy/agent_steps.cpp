@@ -9,6 +9,13 @@
 #include "actors/networks/joint_shape.hpp"
 
 namespace troupe {
+namespace {
+
+/// Rewards whose discount is smaller count nothing after an agent's end, so that a step of an
+/// agent that has ended does not keep all later ones of a long episode waiting.
+constexpr float negligible = 1e-3f;
+
+}  // namespace
 
 agent_results::agent_results(const network_shape& shape, std::vector<double> shares)
     : shape_(shape),
@@ -56,11 +63,16 @@ void agent_steps::settle(std::size_t agent, const agent_results& of, bool over) 
   const auto last = std::ranges::find_if(reversed, waits);
   if (last == reversed.end()) return;
   auto& step = *last;
-  step.agent_reward[agent] += of.reward()[agent];
+  auto& weight = step.weight[agent];
+  step.agent_reward[agent] += weight * of.reward()[agent];
   const auto& view = of.shape().agents[agent];
   const auto next = of.next();
   const bool cut = of.cut()[agent] != 0;
-  const bool terminated = of.terminated()[agent] != 0;
+  const bool terminated = of.terminated()[agent] != 0 || weight < 1;
+  if (discount_after_end_ && terminated && !over) {
+    weight *= static_cast<float>(*discount_after_end_);
+    if (weight >= negligible) return;
+  }
   const bool acts = view.active < 0 || next[static_cast<std::size_t>(view.active)] != 0;
   if (!acts && !cut && !terminated && !over) return;
   const auto copy = [&](int begin, int size) {
@@ -70,7 +82,7 @@ void agent_steps::settle(std::size_t agent, const agent_results& of, bool over) 
   copy(view.mask_begin, of.shape().policies[static_cast<std::size_t>(view.policy)].mask_size);
   if (view.active >= 0) copy(view.active, 1);
   if (view.active >= 0 && cut) step.next_obs[static_cast<std::size_t>(view.active)] = 1.0f;
-  step.agent_terminated[agent] = of.terminated()[agent];
+  step.agent_terminated[agent] = terminated ? 1.0f : 0.0f;
   step.waits[agent] = 0;
 }
 
@@ -79,6 +91,7 @@ std::vector<agent_steps::joined> agent_steps::add(joined step, const agent_resul
   const auto count = agents.size();
   step.agent_reward.assign(count, 0);
   step.agent_terminated.assign(count, 0);
+  step.weight.assign(count, 1);
   step.next_obs.assign(of.next().begin(), of.next().end());
   step.waits.clear();
   for (const auto& agent : agents) {

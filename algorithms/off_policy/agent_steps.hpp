@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,10 @@ class agent_results {
 /// sum of its rewards until then, as in PettingZoo's turn-based environments. An agent that is cut
 /// off while it waits goes on with the value of what it saw last. Agents that do not act in the
 /// first of the steps have no transition.
+///
+/// An agent that has ended by itself may go on to get rewards, its share of the team's. Its last
+/// transition then lasts until the episode ends for all, and has the discounted sum of these
+/// rewards, up to the step whose discount is negligible.
 class agent_steps {
  public:
   /// A transition, whose row `next_obs` has what each agent saw when it acted again: the numbers of
@@ -66,7 +71,13 @@ class agent_steps {
     std::uint32_t step = 0;                             ///< The first step's number in its episode.
     episode_end end = episode_end::none;                ///< How the episode ended with that step.
     std::vector<std::uint8_t> waits = {};  ///< [N] 1 for an agent that has not acted again.
+    std::vector<float> weight = {};  ///< [N] The discount of its next reward, 1 until its end.
   };
+
+  /// `discount_after_end`: the discount per step of the rewards that an agent gets after its own
+  /// end; none means that it gets none.
+  explicit agent_steps(std::optional<double> discount_after_end = {})
+      : discount_after_end_(discount_after_end) {}
 
   /// Adds a step, of which `of` says the rest, and returns the transitions that it completes,
   /// oldest first. Each step begins one.
@@ -81,6 +92,7 @@ class agent_steps {
  private:
   void settle(std::size_t agent, const agent_results& of, bool over);
 
+  std::optional<double> discount_after_end_;
   std::deque<joined> open_;
 };
 

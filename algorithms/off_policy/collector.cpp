@@ -125,7 +125,8 @@ void collector::serve_agents() {
   results_ = agent_results(options_.shape, agents.reward_shares);
   const auto varies = [](const agent_view& agent) { return agent.active >= 0; };
   if (agents.own_steps && std::ranges::any_of(options_.shape.agents, varies)) {
-    agent_steps_.resize(count_);
+    const auto discount = agents.reward_after_end ? std::optional(options_.gamma) : std::nullopt;
+    agent_steps_.assign(count_, agent_steps(discount));
   }
 }
 
@@ -419,7 +420,8 @@ void collector::restore(std::string bytes) {
     for (const auto& step : each) {
       fits = fits && step.obs.size() == widths.obs && step.next_obs.size() == widths.obs &&
              step.choice.size() == widths.choices && step.agent_reward.size() == widths.agents &&
-             step.agent_terminated.size() == widths.agents && step.waits.size() == widths.agents;
+             step.agent_terminated.size() == widths.agents && step.waits.size() == widths.agents &&
+             step.weight.size() == widths.agents;
     }
   }
   if (!fits) {

@@ -29,6 +29,7 @@ struct agent_collection {
   /// True if the transition of an agent that does not act in every step reaches to the next step in
   /// which it acts (agent_steps). False if all transitions are single steps of the environment.
   bool own_steps = false;
+  bool reward_after_end = false;   ///< With own_steps: agents get rewards after their own ends.
   std::string env_options = "{}";  ///< The environment's options, for scripted policies.
 };
 

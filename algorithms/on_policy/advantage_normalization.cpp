@@ -66,6 +66,15 @@ void advantage_normalization::begin_epoch(row_order& order, std::size_t batch_si
 void advantage_normalization::apply(minibatch& to, std::size_t index) const {
   if (!wanted_) return;
   const auto advantage = to.advantage();
+  if (const auto acted = to.acted(); !acted.empty()) {
+    std::vector<float> of_policy;
+    for (std::size_t i = 0; i < acted.size(); ++i) {
+      if (acted[i]) of_policy.push_back(advantage[i]);
+    }
+    const auto by = scale_of(of_policy);
+    for (auto& a : advantage) a = by.scale * (a - by.mean);
+    return;
+  }
   if (of_ranks_.empty() && !fused_) {
     to.advantage_tensor().copy_(normalized(to.advantage_tensor()));
     return;

@@ -1,7 +1,7 @@
 #pragma once
 // Normalises the advantages of a minibatch to mean 0 and standard deviation 1, as Stable-Baselines3
 // does: (A - mean) / (deviation + 1e-8), with the unbiased deviation (N - 1 in its denominator).
-// The statistics are those of the minibatch's rows on all ranks.
+// The statistics are those of the minibatch's rows that train the policy, on all ranks.
 
 #include <span>
 #include <vector>

@@ -39,6 +39,7 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
   for_each_column(take, batch, part);
   part.action = batch.action.narrow(1, first, count);
   if (batch.continuous.defined()) part.continuous = batch.continuous.narrow(1, first, count);
+  if (batch.acted.defined()) part.acted = batch.acted.narrow(1, first, count);
   part.final_value = batch.final_value.narrow(1, first, count);
   part.policy_version = batch.policy_version;
   part.proximal_correction = batch.proximal_correction;
@@ -82,6 +83,7 @@ void check(const rollout_batch& batch, const network_shape& shape, bool with_obs
   } else {
     expect("action", batch.action, at::kFloat, {T, B, A});
   }
+  if (batch.acted.defined()) expect("acted", batch.acted, at::kBool, {T, B});
   expect("final_value", batch.final_value, at::kFloat, {T, B});
   if (with_observations && F > 0) expect("final_index", batch.final_index, at::kLong, {F, 2});
 }

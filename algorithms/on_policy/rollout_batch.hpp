@@ -22,6 +22,9 @@ struct rollout_batch : rollout_columns<tensor_column> {
   at::Tensor continuous;   ///< float [T, B, A] of actions with both kinds of numbers
   at::Tensor final_value;  ///< [T, B] V of the last observation; ignored unless truncated
   at::Tensor final_index;  ///< int64 [F, 2] (t, b) of the rows of final_obs
+  /// bool [T, B] false for a step in which an agent that has ended did nothing: it trains the
+  /// critic and not the policy. Undefined means that there is none.
+  at::Tensor acted;
 
   /// The version of the oldest weights that acted.
   std::uint64_t policy_version = 0;

@@ -15,7 +15,8 @@ rollout_batch contiguous(rollout_batch batch) {
     if (tensor.defined()) tensor = tensor.contiguous();
   };
   for_each_column(make, batch);
-  for (auto* other : {&batch.action, &batch.continuous, &batch.final_index}) make({}, *other);
+  for (auto* other : {&batch.action, &batch.continuous, &batch.final_index, &batch.acted})
+    make({}, *other);
   return batch;
 }
 

@@ -58,6 +58,11 @@ void minibatch::gather(const rollout_batch& batch, const training_targets& targe
   gather_rows(targets.value, 1, index, old_value_);
   gather_rows(targets.advantage, 1, index, advantage_);
   gather_rows(targets.returns, 1, index, returns_);
+  acted_.clear();
+  if (batch.acted.defined()) {
+    const bool* acted = batch.acted.data_ptr<bool>();
+    for (const auto row : index) acted_.push_back(acted[row]);
+  }
   stale_ = targets.proximal_log_prob.defined();
   if (stale_) gather_rows(targets.proximal_log_prob, 1, index, proximal_log_prob_);
 }
@@ -75,7 +80,8 @@ ppo_loss_rows minibatch::loss_rows(const evaluation_rows& evaluation) const {
           .proximal_log_prob = stale_ ? proximal_log_prob_.data() : nullptr,
           .advantage = advantage_.data(),
           .returns = returns_.data(),
-          .old_value = old_value_.data()};
+          .old_value = old_value_.data(),
+          .acted = acted_.empty() ? nullptr : acted_.data()};
 }
 
 namespace {
@@ -111,7 +117,16 @@ ppo_loss_inputs minibatch::loss_inputs(const action_evaluation& evaluation) cons
           .proximal_log_prob = stale_ ? tensor_over(proximal_log_prob_, {rows_}) : at::Tensor(),
           .advantage = advantage_tensor(),
           .returns = tensor_over(returns_, {rows_}),
-          .old_value = tensor_over(old_value_, {rows_})};
+          .old_value = tensor_over(old_value_, {rows_}),
+          .acted = acted_.empty() ? at::Tensor() : tensor_over(acted_, {rows_})};
+}
+
+std::vector<row_index> acted_rows(const rollout_batch& batch, std::span<const row_index> index) {
+  std::vector<row_index> rows(index.begin(), index.end());
+  if (!batch.acted.defined()) return rows;
+  const bool* acted = batch.acted.data_ptr<bool>();
+  std::erase_if(rows, [acted](row_index row) { return !acted[row]; });
+  return rows;
 }
 
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,

@@ -34,6 +34,8 @@ class minibatch {
 
   int rows() const { return rows_; }
   const float* obs() const { return obs_.data(); }
+  /// 1 for each row that trains the policy, not the critic alone. Empty means all.
+  std::span<const std::uint8_t> acted() const { return acted_; }
   std::span<float> advantage() { return {advantage_.data(), static_cast<std::size_t>(rows_)}; }
   action_rows actions() const;
   ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
@@ -54,6 +56,7 @@ class minibatch {
   int rows_ = 0;
   std::vector<float> obs_, action_value_;
   std::vector<std::int64_t> action_choice_;
+  std::vector<std::uint8_t> acted_;
   std::vector<float> behaviour_log_prob_, proximal_log_prob_, advantage_, returns_, old_value_;
 };
 
@@ -62,5 +65,8 @@ class minibatch {
 /// one of the choices.
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
                                    const network_shape& shape);
+
+/// Those of these steps that train the policy.
+std::vector<row_index> acted_rows(const rollout_batch& batch, std::span<const row_index> index);
 
 }  // namespace troupe::detail

@@ -66,7 +66,9 @@ std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
   rules.push_back({!nlohmann::json::parse(c.agents.policies.text).empty(),
                    "agents.policies is set",
                    {"agents.share"}});
-  rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
+  rules.push_back({c.agents.shared_reward == 0,
+                   "agents.shared_reward is 0",
+                   {"agents.team", "agents.reward_after_end"}});
   return rules;
 }
 
@@ -74,7 +76,7 @@ std::vector<idle_rule> idle_rules_of_team(const joint_q_config& c) {
   auto rules = idle_rules_of(c);
   rules.push_back({true,
                    c.algo + " trains all agents on the mean of their rewards",
-                   {"agents.shared_reward", "agents.team"}});
+                   {"agents.shared_reward", "agents.team", "agents.reward_after_end"}});
   return rules;
 }
 

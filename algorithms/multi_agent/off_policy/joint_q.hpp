@@ -32,7 +32,8 @@ algorithm joint_q_algorithm(const Config& c, bool own_steps, More... more) {
     return agent_collection{
         .explores = trained_policies(section, shape),
         .reward_shares = own_steps ? reward_shares_of(section, shape) : std::vector<double>(),
-        .own_steps = own_steps};
+        .own_steps = own_steps,
+        .reward_after_end = section.shared_reward > 0 && section.reward_after_end};
   };
   return algorithm_with(std::move(made));
 }

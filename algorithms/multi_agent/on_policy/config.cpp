@@ -51,7 +51,9 @@ network_options acting_network_of(const multi_agent_on_policy_config& c) { retur
 std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& c) {
   auto rules = idle_rules_of(static_cast<const on_policy_config&>(c));
   rules.push_back({!c.agents.policies.empty(), "agents.policies is set", {"agents.share"}});
-  rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
+  rules.push_back({c.agents.shared_reward == 0,
+                   "agents.shared_reward is 0",
+                   {"agents.team", "agents.reward_after_end"}});
   return rules;
 }
 

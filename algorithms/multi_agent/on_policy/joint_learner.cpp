@@ -2,6 +2,8 @@
 
 #include "algorithms/multi_agent/on_policy/joint_learner.hpp"
 
+#include <algorithm>
+
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
@@ -67,7 +69,22 @@ void separate_learners::restore(const std::string& bytes) {
 rollout_batch batch_of_policy(const joint_batch& b, std::size_t index, const network_shape& own) {
   std::vector<rollout> rollouts;
   for (const auto& r : b.rollouts) rollouts.push_back(r.of_policy[index]);
-  return to_batch(rollouts, own, b.stale);
+  auto batch = to_batch(rollouts, own, b.stale);
+  if (std::ranges::all_of(b.rollouts, [](const auto& r) { return r.after_end.empty(); })) {
+    return batch;
+  }
+  std::vector<at::Tensor> acted;
+  for (const auto& r : b.rollouts) {
+    const auto& of = r.of_policy[index];
+    auto all = at::ones({of.steps, of.environments}, at::kBool);
+    bool* row = all.data_ptr<bool>();
+    if (!r.after_end.empty()) {
+      for (const auto after : r.after_end[index]) *row++ = !after;
+    }
+    acted.push_back(all);
+  }
+  batch.acted = at::cat(acted, 1);
+  return batch;
 }
 
 std::uint64_t seed_of_policy(std::uint64_t seed, std::size_t index) {

@@ -47,6 +47,12 @@ void check(const joint_rollout& r, const network_shape& shape) {
     }
   }
   if (!r.acting.empty()) check_acting(r, shape);
+  bool fits = r.after_end.empty() || r.after_end.size() == r.of_policy.size();
+  for (std::size_t i = 0; fits && i < r.after_end.size(); ++i) {
+    fits = r.after_end[i].size() == r.of_policy[i].valid.size();
+  }
+  if (fits) return;
+  throw std::invalid_argument("joint rollout: expected after_end of each policy's rows");
 }
 
 joint_rollout_writer::joint_rollout_writer(const agent_rows& rows, std::size_t agents,
@@ -157,7 +163,7 @@ void joint_rollout_writer::drop(std::size_t policy, std::size_t index) {
     drop_cuts(policy, index, which.began);
   }
   which.began = which.length;
-  which.ended = false;
+  which.left = which.ended = false;
 }
 
 void joint_rollout_writer::add(std::int64_t t, std::span<const float> before,
@@ -185,13 +191,33 @@ void joint_rollout_writer::add(std::int64_t t, std::span<const float> before,
   }
 }
 
+/// Adds a row to an agent's column and returns its place.
+std::size_t joint_rollout_writer::add_row(std::int64_t t, std::size_t policy, std::size_t index,
+                                          const recycled_vector<float>& obs,
+                                          const act_reply& acted) {
+  auto& of = made_.of_policy[policy];
+  auto& mine = columns_[policy][index];
+  const auto& shape = rows_.shape_of_policy(policy);
+  const auto columns = columns_[policy].size();
+  const auto row = static_cast<std::size_t>(mine.length++) * columns + index;
+  const auto copy = [&](auto& to, const auto& from, std::size_t size) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(index * size), size,
+                to.begin() + static_cast<std::ptrdiff_t>(row * size));
+  };
+  copy(of.obs, obs, static_cast<std::size_t>(shape.obs_size));
+  copy(of.discrete, acted.discrete, static_cast<std::size_t>(shape.choice_count()));
+  copy(of.continuous, acted.continuous, static_cast<std::size_t>(shape.continuous_size));
+  copy(of.log_prob, acted.log_prob, 1);
+  copy(of.value, acted.value, 1);
+  if (!made_.acting.empty()) made_.acting[policy].step[row] = t;
+  return row;
+}
+
 void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
                                       std::span<const float> before, const act_reply& acted,
                                       const env_step& after) {
   auto& of = made_.of_policy[policy];
   const auto& members = rows_.agents_of(policy);
-  const auto& shape = rows_.shape_of_policy(policy);
-  const auto width = static_cast<std::size_t>(shape.obs_size);
   const auto columns = columns_[policy].size();
   const auto obs = rows_of(policy, before);
   recycled_vector<std::uint8_t> acts(columns);
@@ -206,28 +232,26 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
     }
     const double reward = reward_of(world, agent, policy, after);
     const auto end = static_cast<episode_end>(after.agent_ended[world * agents_ + agent]);
-    if (acts[index]) {
-      const auto row = static_cast<std::size_t>(mine.length++) * columns + index;
-      const auto copy = [&](auto& to, const auto& from, std::size_t size) {
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(index * size), size,
-                    to.begin() + static_cast<std::ptrdiff_t>(row * size));
-      };
-      copy(of.obs, obs, width);
-      copy(of.discrete, acted.discrete, static_cast<std::size_t>(shape.choice_count()));
-      copy(of.continuous, acted.continuous, static_cast<std::size_t>(shape.continuous_size));
-      copy(of.log_prob, acted.log_prob, 1);
-      copy(of.value, acted.value, 1);
-      if (!made_.acting.empty()) made_.acting[policy].step[row] = t;
+    if (acts[index] || mine.left) {
+      const auto row = add_row(t, policy, index, obs, acted);
+      if (mine.left) note_after_end(policy, row);
     }
     if (mine.length > mine.began && !mine.ended) {
       const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
       of.reward[row] += static_cast<float>(reward);
-      const bool over = end != episode_end::none || ended_[world];
-      if (end == episode_end::truncated) {
+      // After its own end an agent's part lasts until the episode has ended for all.
+      const bool leaves = end == episode_end::terminated && shares_after_end();
+      mine.left = mine.left || leaves;
+      const bool over = mine.left ? ended_[world] : end != episode_end::none || ended_[world];
+      const bool is_cut = mine.left ? over && after.truncated[world] && !after.terminated[world]
+                                    : end == episode_end::truncated;
+      if (is_cut) {
         of.truncated[row] = 1;
         const auto last = last_row_of(world, after);
         const auto* first = before.data() + world * last.size();
-        cut(t + 1, policy, index, last, would_act_next(rows_.agents(), agent, first, last.data()));
+        const bool acts_next =
+            !mine.left && would_act_next(rows_.agents(), agent, first, last.data());
+        cut(t + 1, policy, index, last, acts_next);
       } else if (over) {
         of.terminated[row] = 1;
       }
@@ -235,9 +259,20 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
     }
     if (ended_[world]) {
       mine.began = mine.length;
-      mine.ended = false;
+      mine.left = mine.ended = false;
     }
   }
+}
+
+bool joint_rollout_writer::shares_after_end() const {
+  return sharing_.weight > 0 && sharing_.after_end;
+}
+
+void joint_rollout_writer::note_after_end(std::size_t policy, std::size_t row) {
+  if (made_.after_end.empty()) {
+    for (const auto& of : made_.of_policy) made_.after_end.emplace_back(of.valid.size());
+  }
+  made_.after_end[policy][row] = 1;
 }
 
 void joint_rollout_writer::lose_environments() {
@@ -259,13 +294,14 @@ joint_rollout joint_rollout_writer::finish(std::span<const float> last) {
     for (std::size_t index = 0; index < columns; ++index) {
       auto& mine = columns_[policy][index];
       const bool waits = mine.length > mine.began && !mine.ended;
-      if (waits && !(acts[index] && mine.length == steps_)) {
+      const bool goes_on = acts[index] || mine.left;
+      if (waits && !(goes_on && mine.length == steps_)) {
         // The agent's last step is complete only if it is the agent's turn again.
         const auto row = static_cast<std::size_t>(mine.length - 1) * columns + index;
-        if (acts[index]) {
+        if (goes_on) {
           of.truncated[row] = 1;
           cut(steps_, policy, index,
-              last.subspan(index / rows_.agents_of(policy).size() * width, width), true);
+              last.subspan(index / rows_.agents_of(policy).size() * width, width), acts[index]);
         } else {
           of.valid[row] = 0;
           of.terminated[row] = 1;

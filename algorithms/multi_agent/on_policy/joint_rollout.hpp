@@ -34,6 +34,10 @@ struct acting_record {
 /// A column has the steps in which its agent acted, one after another. The reward of such a step is
 /// the sum of the agent's rewards until it acts again, as in PettingZoo's turn-based environments.
 /// If an agent did not act in every step, the rows behind its last one are not valid.
+///
+/// If rewards are shared, an agent that has ended by itself may have a row for each further step of
+/// its episode, with its share of the reward and with what the environment shows of it. It does
+/// nothing there, so such rows are for critics alone.
 struct joint_rollout {
   /// An episode that ended in this rollout.
   struct episode {
@@ -48,6 +52,8 @@ struct joint_rollout {
   std::vector<rollout> of_policy;  ///< In the order of network_shape::policies.
   /// Of each policy, if the algorithm wants the actions of all agents side by side; else empty.
   std::vector<acting_record> acting = {};
+  /// Of each policy, [T, B N]: 1 for a row after the agent's own end. Empty if there is none.
+  std::vector<std::vector<std::uint8_t>> after_end = {};
   std::int64_t steps = 0;         ///< T
   std::int64_t environments = 0;  ///< B
   std::int64_t version = 0;       ///< The version of the oldest weights that acted.
@@ -65,6 +71,7 @@ void check(const joint_rollout& r, const network_shape& shape);
 struct reward_sharing {
   double weight = 0;
   reward_team team = reward_team::all;
+  bool after_end = true;  ///< An agent gets its share until its episode ends for all.
 };
 
 /// Writes a joint rollout, step by step.
@@ -91,11 +98,16 @@ class joint_rollout_writer {
   struct column {
     std::int64_t length = 0;  ///< How many there are.
     std::int64_t began = 0;   ///< The first step of the episode under way.
+    bool left = false;        ///< The agent has ended by itself and still gets rewards.
     bool ended = false;       ///< The agent's part of the episode under way has ended.
   };
 
   void add_policy(std::int64_t t, std::size_t policy, std::span<const float> before,
                   const act_reply& acted, const env_step& after);
+  std::size_t add_row(std::int64_t t, std::size_t policy, std::size_t index,
+                      const recycled_vector<float>& obs, const act_reply& acted);
+  bool shares_after_end() const;
+  void note_after_end(std::size_t policy, std::size_t row);
   double reward_of(std::size_t environment, std::size_t agent, std::size_t policy,
                    const env_step& after) const;
   std::span<const float> last_row_of(std::size_t environment, const env_step& after) const;

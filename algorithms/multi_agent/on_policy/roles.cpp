@@ -105,7 +105,9 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   roles.rows = std::make_shared<const agent_rows>(shape, spec.action_space);
   roles.shape = shape;
   roles.joint_actions = setup_.traits.joint_actions;
-  roles.sharing = {.weight = c.agents.shared_reward, .team = c.agents.team};
+  roles.sharing = {.weight = c.agents.shared_reward,
+                   .team = c.agents.team,
+                   .after_end = c.agents.reward_after_end};
   environments_expected_ = replicas;
   if (!from) co_return;
   auto saved = environment_states(*from, replicas);

@@ -127,16 +127,41 @@ TEST_CASE("ppo_loss: clipped rows have no gradient, the others -A r / N", "[loss
   CHECK(at::allclose(in.log_prob.grad(), expected, 1e-5, 1e-6));
 }
 
+TEST_CASE("ppo_loss: rows without an action have a value loss and nothing else", "[losses]") {
+  auto in = four_rows();
+  in.acted = at::tensor({1, 0, 1, 0}, at::kByte);
+  for (auto* leaf : {&in.log_prob, &in.entropy, &in.value}) leaf->set_requires_grad(true);
+  const auto out = ppo_loss(in, {.ent_coef = 0.1});
+  out.loss.backward();
+  // Of the rows 0 and 2: min(r A, clip(r) A) is 1.2 and 2.2, the entropy .5 and .7.
+  CHECK(out.metrics.policy_gradient_loss == Approx(-1.7));
+  CHECK(out.metrics.entropy_loss == Approx(-0.6));
+  CHECK(out.metrics.clip_fraction == Approx(0.5));
+  CHECK(out.metrics.value_loss == Approx(0.5625));
+  CHECK(at::allclose(in.log_prob.grad(), at::tensor({0.0f, 0.0f, -1.1f, 0.0f}), 1e-5, 1e-6));
+  CHECK(at::allclose(in.entropy.grad(), at::tensor({-0.05f, 0.0f, -0.05f, 0.0f})));
+  CHECK(in.value.grad()[3].item<float>() != 0);
+
+  auto none = four_rows();
+  none.acted = at::zeros({4}, at::kByte);
+  const auto critic = ppo_loss(none);
+  CHECK(critic.metrics.policy_gradient_loss == 0);
+  CHECK(critic.loss.item<double>() == Approx(0.5 * 0.5625));
+}
+
 TEST_CASE("ppo_loss_with_gradient: equals the tensor form, value and gradient", "[losses]") {
   constexpr int count = 41;
+  const auto acts = (at::arange(count) % 3 > 0).to(at::kByte);
   for (bool normalise : {true, false}) {
     for (bool clip_value : {true, false}) {
-      for (bool stale : {true, false}) {
+      for (int with : {0, 1, 2, 3}) {
+        const bool stale = with % 2 == 1, masked = with >= 2;
         ppo_loss_options options{.ent_coef = 0.03};
         if (clip_value) options.clip_range_vf = 0.4;
         auto in = random_rows(count);
         if (normalise) in.advantage = troupe::detail::normalized(in.advantage);
         if (!stale) in.proximal_log_prob.reset();
+        if (masked) in.acted = acts;
         for (auto* leaf : {&in.log_prob, &in.entropy, &in.value}) leaf->set_requires_grad(true);
         const auto expected = ppo_loss(in, options);
         expected.loss.backward();
@@ -151,7 +176,8 @@ TEST_CASE("ppo_loss_with_gradient: equals the tensor form, value and gradient", 
              .proximal_log_prob = stale ? in.proximal_log_prob.data_ptr<float>() : nullptr,
              .advantage = in.advantage.data_ptr<float>(),
              .returns = in.returns.data_ptr<float>(),
-             .old_value = in.old_value.data_ptr<float>()},
+             .old_value = in.old_value.data_ptr<float>(),
+             .acted = masked ? acts.data_ptr<std::uint8_t>() : nullptr},
             options, {d[0].data_ptr<float>(), d[1].data_ptr<float>(), d[2].data_ptr<float>()});
         compare(metrics, expected.metrics);
         CHECK(at::allclose(d[0], in.log_prob.grad(), 1e-4, 1e-6));

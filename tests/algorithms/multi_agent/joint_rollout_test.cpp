@@ -4,6 +4,7 @@
 
 #include "actors/environments/vector_env.hpp"
 #include "algorithms/losses/gae.hpp"
+#include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/test.hpp"
 
@@ -128,6 +129,56 @@ TEST_CASE("joint_rollout: an agent that acts in turn has its steps one after ano
   CHECK(of.cuts[0].step == 4);
   CHECK(of.cuts[0].index == 2);
   CHECK(of.final_obs[0] == 5);
+}
+
+TEST_CASE("joint_rollout: an agent that has ended gets its share until the episode ends for all") {
+  using testing::leaving;
+  // agent_1 ends by itself with step 2, and the episode is cut off with step 4. All choose alike,
+  // so those that are there get 1 each.
+  const auto made = rollout_of<leaving>(7, 1, {"p", "p", "p"}, {.weight = 1});
+  const auto& of = made.of_policy[0];
+  const auto after = [&](std::size_t agent) { return column_of(made.after_end.at(0), 3, agent); };
+  CHECK(after(1) == std::vector<int>{0, 0, 0, 1, 1, 0, 0});
+  const auto rewards = column_of(of.reward, 3, 1);
+  const float third = 1.0f / 3;
+  for (std::size_t t = 0; t < 7; ++t) {
+    CHECK(rewards[t] == Approx(t == 2 ? 2 * third : t == 3 || t == 4 ? third : 1));
+  }
+  CHECK(column_of(of.terminated, 3, 1) == std::vector<int>(7, 0));
+  CHECK(column_of(of.truncated, 3, 1) == std::vector<int>{0, 0, 0, 0, 1, 0, 0});
+  CHECK(column_of(of.valid, 3, 1) == std::vector<int>(7, 1));
+  // An agent that was cut off has the value of what it saw last, and no rows after it.
+  CHECK(after(0) == std::vector<int>(7, 0));
+  CHECK(column_of(of.truncated, 3, 0)[1] == 1);
+  // The return of its last own step has what its team gets later.
+  const auto numbers = [](const auto& from) {
+    return at::tensor(std::vector<float>(from.begin(), from.end())).view({7, 3});
+  };
+  const auto targets = gae({.reward = numbers(of.reward),
+                            .value = at::zeros({7, 3}),
+                            .terminated = numbers(of.terminated).to(at::kBool),
+                            .truncated = numbers(of.truncated).to(at::kBool),
+                            .final_value = at::zeros({7, 3}),
+                            .bootstrap_value = at::zeros({3}),
+                            .valid = numbers(of.valid).to(at::kBool)},
+                           {.gamma = 0.5, .lambda = 1});
+  CHECK(targets.returns[2][1].item<double>() == Approx((2 + 0.5 + 0.25) / 3));
+
+  for (const auto& without : {reward_sharing{.weight = 1, .after_end = false}, reward_sharing()}) {
+    const auto ends = rollout_of<leaving>(7, 1, {"p", "p", "p"}, without);
+    CHECK(ends.after_end.empty());
+    CHECK(column_of(ends.of_policy[0].terminated, 3, 1)[2] == 1);
+    // The next row is of the next episode.
+    CHECK(column_of(ends.of_policy[0].valid, 3, 1) == std::vector<int>{1, 1, 1, 1, 1, 0, 0});
+  }
+}
+
+TEST_CASE("joint_rollout: an agent that has ended goes on behind the end of the rollout") {
+  const auto made = rollout_of<testing::leaving>(4, 2, {"p", "p", "p"}, {.weight = 1});
+  const auto& of = made.of_policy[0];
+  CHECK(column_of(made.after_end.at(0), 6, 4) == std::vector<int>{0, 0, 0, 1});
+  CHECK(column_of(of.terminated, 6, 4) == std::vector<int>(4, 0));
+  CHECK(column_of(of.truncated, 6, 4) == std::vector<int>(4, 0));  // bootstrap_obs goes on
 }
 
 TEST_CASE("joint_rollout: rewards are shared by their weight") {

@@ -23,13 +23,14 @@ struct played {
 /// T steps of B worlds, with joint_rollout::acting.
 template <class World>
 played play(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
-            const joint_shape_options& options, const choice_of& choose) {
+            const joint_shape_options& options, const choice_of& choose,
+            reward_sharing sharing = {}) {
   vector_env<World> worlds(B);
   const auto spec = worlds.spec();
   const auto shape = joint_shape(spec, policies, options);
   const agent_rows rows(shape, spec.action_space);
   const auto agents = spec.agents.size();
-  joint_rollout_writer writer(rows, agents, T, static_cast<std::int64_t>(B), {}, true);
+  joint_rollout_writer writer(rows, agents, T, static_cast<std::int64_t>(B), sharing, true);
   auto obs = worlds.reset(1).obs;
   for (std::int64_t t = 0; t < T; ++t) {
     env_actions actions;

@@ -119,6 +119,8 @@ std::vector<idle_rule> idle_rules_of(const maddpg_config& c) {
                    "agents.policies is set",
                    {"agents.share"}});
   rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
+  rules.push_back(
+      {true, c.algo + " gives an agent no reward after its end", {"agents.reward_after_end"}});
   return rules;
 }
 

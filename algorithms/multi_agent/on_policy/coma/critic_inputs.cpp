@@ -55,8 +55,9 @@ class critic_inputs::action_table {
     const auto& of = r.of_policy[policy];
     const auto& when = r.acting[policy];
     const auto columns = at(of.environments);
+    const auto* after_end = r.after_end.empty() ? nullptr : r.after_end[policy].data();
     for (std::size_t row = 0; row < when.step.size(); ++row) {
-      if (when.step[row] < 0) continue;
+      if (when.step[row] < 0 || (after_end && after_end[row])) continue;
       const auto column = row % columns;
       acted_[place(column / members.size(), when.step[row]) + members[column % members.size()]] =
           of.discrete[row];

@@ -170,12 +170,7 @@ on_policy_report coma_learner::update(const coma_batch& batch, double progress_r
   if (rows > 0) {
     report.explained_variance = detail::explained_variance(targets, usable, rank_group());
     train_critic(batch, targets, usable, lr_now(options_.critic_lr), report);
-    targets.advantage = advantages_of(batch, usable);
-    if (batch.rows.proximal_correction) {
-      targets.proximal_log_prob =
-          detail::proximal_log_prob_of(batch.rows, model_, usable, minibatch_);
-    }
-    train_actor(batch, targets, usable, progress_remaining, report);
+    train_actor(batch, targets, detail::acted_rows(batch.rows, usable), progress_remaining, report);
   }
   report.n_updates = ++n_updates_;
   return report;
@@ -224,9 +219,15 @@ void coma_learner::train_critic(const coma_batch& batch, const detail::training_
   if (minibatches > 0) report.loss.value_loss = losses / static_cast<double>(minibatches);
 }
 
-void coma_learner::train_actor(const coma_batch& batch, const detail::training_targets& targets,
+void coma_learner::train_actor(const coma_batch& batch, detail::training_targets& targets,
                                const std::vector<detail::row_index>& usable,
                                double progress_remaining, on_policy_report& report) {
+  if (usable.empty()) return;
+  targets.advantage = advantages_of(batch, usable);
+  if (batch.rows.proximal_correction) {
+    targets.proximal_log_prob =
+        detail::proximal_log_prob_of(batch.rows, model_, usable, minibatch_);
+  }
   minibatch_.gather(batch.rows, targets, usable);
   auto metrics = gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining);
   metrics.value_loss = report.loss.value_loss;

@@ -78,7 +78,7 @@ class coma_learner {
   void train_critic(const coma_batch& batch, const detail::training_targets& targets,
                     const std::vector<detail::row_index>& usable, double lr,
                     on_policy_report& report);
-  void train_actor(const coma_batch& batch, const detail::training_targets& targets,
+  void train_actor(const coma_batch& batch, detail::training_targets& targets,
                    const std::vector<detail::row_index>& usable, double progress_remaining,
                    on_policy_report& report);
   void skip(const char* what, double value, on_policy_report& report);

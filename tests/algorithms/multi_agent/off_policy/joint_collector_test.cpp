@@ -167,6 +167,64 @@ TEST_CASE("collector: at a time limit the team goes on with the agents whose tur
   play(limit_of_turns);
 }
 
+task<> rewards_after_the_end(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const auto shares = reward_shares_of({.shared_reward = 1}, options<departing>(1, {}).shape);
+  for (const bool after_end : {false, true}) {
+    CAPTURE(after_end);
+    const auto with = options<departing>(
+        1, {.reward_shares = shares, .own_steps = true, .reward_after_end = after_end});
+    auto one = collector_of(with, store), other = collector_of(with, store);
+    const auto rows = one->collect(0, 5).rows;
+    REQUIRE(rows.size() == 5);
+    CHECK(rows.step == numbers{0, 1, 2, 3, 4});
+    // All choose 0, which is right in steps 0 and 3, when agent_2 alone is left. The discount is
+    // 0.5, and agent_1 has ended with step 2.
+    CHECK(rows.agent_reward[3 * 2 + 1] == Approx(after_end ? 0.5 / 3 : 0));
+    CHECK(rows.agent_terminated[3 * 2 + 1] == 1);
+    CHECK(rows.agent_reward[3 * 3 + 2] == Approx(1.0 / 3));
+    // A checkpoint in between has what is under way.
+    const auto before = one->collect(5, 4).rows;
+    CHECK(before.size() == (after_end ? 2 : 4));
+    other->restore(one->save());
+    const auto a = one->collect(9, 1).rows, b = other->collect(9, 1).rows;
+    CHECK(a.size() == (after_end ? 3 : 1));
+    CHECK(a.agent_reward == b.agent_reward);
+    CHECK(a.agent_terminated == b.agent_terminated);
+  }
+}
+TEST_CASE("collector: the last own step of an agent has what its team gets after its end") {
+  play(rewards_after_the_end);
+}
+
+TEST_CASE("agent_steps: an agent that has ended does not keep later steps waiting for ever") {
+  const auto shape = joint_shape(endless<true>().spec(), {"a", "b", "c"}, {});
+  agent_results results(shape, {});
+  agent_steps steps(0.5);
+  const auto row = [&](std::size_t t) {
+    std::vector<float> obs(static_cast<std::size_t>(shape.obs_size), 0.0f);
+    for (const std::size_t agent : {std::size_t{0}, std::size_t{1}}) {
+      const bool acts = agent == 1 || t == 0;  // agent 0 ends with the first step
+      obs[static_cast<std::size_t>(shape.agents[agent].active)] = acts ? 1.0f : 0.0f;
+    }
+    return obs;
+  };
+  std::vector<agent_steps::joined> complete;
+  for (std::size_t t = 0; t < 12; ++t) {
+    const auto before = row(t), next = row(t + 1);
+    results.take({.terminated = {0},
+                  .truncated = {0},
+                  .agent_reward = {1, 1, 1},
+                  .agent_ended = {static_cast<std::uint8_t>(t == 0), 0, 0}},
+                 0, before.data(), next.data());
+    for (auto& one : steps.add({.obs = before}, results)) complete.push_back(std::move(one));
+  }
+  REQUIRE(complete.size() == 12);
+  CHECK(complete[0].agent_reward[0] == Approx(2).margin(0.01));  // 1 + 1/2 + 1/4 + ...
+  CHECK(complete[0].agent_terminated[0] == 1);
+  CHECK(complete[0].agent_terminated[1] == 0);
+}
+
 task<> failed_steps(system& sys) {
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   for (const bool own : {false, true}) {
