@@ -26,6 +26,28 @@ void check(const ppo_loss_inputs& in, const ppo_loss_options& options) {
   if (in.acted.defined()) check("acted", in.acted, in.log_prob);
 }
 
+/// The squared errors of values, with huber_delta twice their Huber losses.
+at::Tensor errors_of(const at::Tensor& value, const at::Tensor& returns,
+                     const std::optional<double>& huber_delta) {
+  const auto error = returns.detach() - value;
+  if (!huber_delta) return error.square();
+  const auto distance = error.abs();
+  return at::where(distance <= *huber_delta, error.square(),
+                   *huber_delta * (2 * distance - *huber_delta));
+}
+
+/// The loss of each value [N].
+at::Tensor value_losses(const ppo_loss_inputs& in, const ppo_loss_options& options) {
+  const auto of = [&](const at::Tensor& value) {
+    return errors_of(value, in.returns, options.huber_delta);
+  };
+  if (!options.clip_range_vf) return of(in.value);
+  const double range = *options.clip_range_vf;
+  const auto old = in.old_value.detach();
+  const auto clipped = of(old + (in.value - old).clamp(-range, range));
+  return options.clip_vf_loss == value_clipping::larger ? at::max(of(in.value), clipped) : clipped;
+}
+
 }  // namespace
 
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
@@ -47,12 +69,7 @@ ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& opti
   const auto surrogate = at::min(ratio * advantage, clipped * advantage);
   const auto policy_gradient_loss = -mean(weight * surrogate);
 
-  auto value = in.value;
-  if (options.clip_range_vf) {
-    const double range = *options.clip_range_vf;
-    value = in.old_value.detach() + (value - in.old_value.detach()).clamp(-range, range);
-  }
-  const auto value_loss = (in.returns.detach() - value).square().mean();
+  const auto value_loss = value_losses(in, options).mean();
   const auto entropy_loss = -mean(acted(in.entropy));
   const auto loss =
       policy_gradient_loss + options.ent_coef * entropy_loss + options.vf_coef * value_loss;

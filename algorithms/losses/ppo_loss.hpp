@@ -24,13 +24,22 @@ struct ppo_loss_inputs {
   at::Tensor acted = {};
 };
 
+/// The loss of a value that clip_range_vf bounds.
+enum class value_clipping {
+  clipped,  ///< That of the clipped value, as in Stable-Baselines3.
+  larger,   ///< The larger one of those of the value and of the clipped value.
+};
+
 /// The options of ppo_loss. The defaults are Stable-Baselines3's.
 struct ppo_loss_options {
   double clip_range = 0.2;              ///< The ratio is clipped to 1 +- this.
   std::optional<double> clip_range_vf;  ///< Values are clipped to old_value +- this, unless none.
-  double ent_coef = 0.0;                ///< The weight of the entropy bonus.
-  double vf_coef = 0.5;                 ///< The weight of the value's mean squared error.
-  double importance_cap = 2.0;          ///< The largest importance weight of stale data.
+  value_clipping clip_vf_loss = value_clipping::clipped;  ///< Read only with clip_range_vf.
+  /// Beyond this distance the squared error goes on as its tangent; none means nowhere.
+  std::optional<double> huber_delta;
+  double ent_coef = 0.0;        ///< The weight of the entropy bonus.
+  double vf_coef = 0.5;         ///< The weight of the value's loss.
+  double importance_cap = 2.0;  ///< The largest importance weight of stale data.
 };
 
 /// Metrics of a minibatch with Stable-Baselines3's names and meanings, and importance_weight. All

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace troupe {
 
@@ -12,6 +13,9 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
   const auto clip_range = static_cast<float>(options.clip_range);
   const auto cap = static_cast<float>(options.importance_cap);
   const auto vf_range = static_cast<float>(options.clip_range_vf.value_or(0.0));
+  const bool larger = options.clip_vf_loss == value_clipping::larger;
+  const auto delta =
+      static_cast<float>(options.huber_delta.value_or(std::numeric_limits<double>::infinity()));
   const auto acted =
       in.acted ? std::count_if(in.acted, in.acted + in.rows, [](auto one) { return one != 0; })
                : in.rows;
@@ -50,16 +54,20 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
       of_policy(i);
     }
 
-    float value = in.value[i];
+    float error = in.value[i] - in.returns[i];
     bool value_held = false;
     if (options.clip_range_vf) {
-      const float change = value - in.old_value[i];
-      value_held = std::abs(change) > vf_range;
-      value = in.old_value[i] + std::clamp(change, -vf_range, vf_range);
+      const float change = in.value[i] - in.old_value[i];
+      const float clipped =
+          in.old_value[i] + std::clamp(change, -vf_range, vf_range) - in.returns[i];
+      value_held = std::abs(change) > vf_range && (!larger || std::abs(clipped) > std::abs(error));
+      if (value_held || !larger) error = clipped;
     }
-    const float error = value - in.returns[i];
-    out.value[i] = value_held ? 0.0f : 2.0f * share * vf_coef * error;
-    value_sum += static_cast<double>(error) * error;
+    // 2 d e, or beyond delta 2 d delta sign(e)
+    const float slope = std::clamp(error, -delta, delta);
+    out.value[i] = value_held ? 0.0f : 2.0f * share * vf_coef * slope;
+    value_sum += slope == error ? static_cast<double>(error) * error
+                                : static_cast<double>(delta) * (2 * std::abs(error) - delta);
   }
 
   const auto count = static_cast<double>(std::max<std::ptrdiff_t>(acted, 1));

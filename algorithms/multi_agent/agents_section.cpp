@@ -220,6 +220,13 @@ void describe(options_schema<agents_section>& s) {
           "share "
           "of the team's reward until the episode ends for all, so that it learns what its end was "
           "worth to the team.");
+  s.field("proper_time_limits", &agents_section::proper_time_limits)
+      .also_known_as({"use_proper_time_limits"})
+      .help(
+          "If true, an agent that a time limit cuts off goes on with the value of what it saw "
+          "last; "
+          "if false, a time limit counts as an end, as it does by default in MAPPO's code and in "
+          "EPyMARL.");
   s.field("score", &agents_section::score)
       .help(
           "The policy whose agents' mean return is the score, which is in rollout/ep_rew_mean and "

@@ -27,6 +27,7 @@ struct agents_section {
   double shared_reward = 0.0;
   reward_team team = reward_team::all;
   bool reward_after_end = true;
+  bool proper_time_limits = true;
   std::string score;
 };
 

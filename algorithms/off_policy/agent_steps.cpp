@@ -17,9 +17,11 @@ constexpr float negligible = 1e-3f;
 
 }  // namespace
 
-agent_results::agent_results(const network_shape& shape, std::vector<double> shares)
+agent_results::agent_results(const network_shape& shape, std::vector<double> shares,
+                             bool limits_end)
     : shape_(shape),
       shares_(std::move(shares)),
+      limits_end_(limits_end),
       reward_(shape.agents.size()),
       terminated_(shape.agents.size()),
       cut_(shape.agents.size()) {
@@ -36,6 +38,7 @@ void agent_results::take(const env_step& after, std::size_t i, const float* befo
   const auto rewards = std::span(after.agent_reward).subspan(i * count, count);
   const auto ends = std::span(after.agent_ended).subspan(i * count, count);
   const bool over = after.terminated[i] != 0 || after.truncated[i] != 0;
+  all_terminated_ = after.terminated[i] != 0 || (limits_end_ && over);
   next_.assign(next, next + shape_.obs_size);
   for (std::size_t agent = 0; agent < count; ++agent) {
     double reward = rewards[agent];
@@ -44,9 +47,9 @@ void agent_results::take(const env_step& after, std::size_t i, const float* befo
       for (std::size_t k = 0; k < count; ++k) reward += shares_[agent * count + k] * rewards[k];
     }
     const auto end = static_cast<episode_end>(ends[agent]);
-    const bool cut = end == episode_end::truncated;
+    const bool cut = end == episode_end::truncated && !limits_end_;
     reward_[agent] = static_cast<float>(reward);
-    terminated_[agent] = end == episode_end::terminated || (over && !cut) ? 1.0f : 0.0f;
+    terminated_[agent] = (end != episode_end::none || over) && !cut ? 1.0f : 0.0f;
     cut_[agent] = cut;
     const int active = shape_.agents[agent].active;
     if (cut && active >= 0 && would_act_next(shape_.agents, agent, before, next)) {

@@ -19,14 +19,16 @@ class agent_results {
  public:
   agent_results() = default;
   /// `shares` [N, N]: agent i is trained on the sum over k of shares[i, k] times the reward of
-  /// agent k; empty means its own reward. Throws std::invalid_argument for another number of
-  /// shares.
-  agent_results(const network_shape& shape, std::vector<double> shares);
+  /// agent k; empty means its own reward. With `limits_end` an agent that is cut off has
+  /// terminated. Throws std::invalid_argument for another number of shares.
+  agent_results(const network_shape& shape, std::vector<double> shares, bool limits_end = false);
 
   /// Takes the results of a step of environment i. `before` [D] is what it showed before the step,
   /// and `next` [D] what it showed last.
   void take(const env_step& after, std::size_t i, const float* before, const float* next);
 
+  /// Whether the episode has terminated for all.
+  bool all_terminated() const { return all_terminated_; }
   /// [N] What each agent is trained on.
   std::span<const float> reward() const { return reward_; }
   /// [N] 1 if the agent's episode terminated. An agent that has not ended by itself when the
@@ -44,6 +46,8 @@ class agent_results {
  private:
   network_shape shape_;
   std::vector<double> shares_;
+  bool limits_end_ = false;
+  bool all_terminated_ = false;
   std::vector<float> reward_, terminated_, next_;
   std::vector<std::uint8_t> cut_;
 };

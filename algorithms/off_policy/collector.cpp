@@ -122,7 +122,7 @@ void collector::serve_agents() {
                     script);
   explore_.policies = agents.explores;
   float_explores_ = exploring_floats(options_.shape, agents.explores);
-  results_ = agent_results(options_.shape, agents.reward_shares);
+  results_ = agent_results(options_.shape, agents.reward_shares, agents.limits_end);
   const auto varies = [](const agent_view& agent) { return agent.active >= 0; };
   if (agents.own_steps && std::ranges::any_of(options_.shape.agents, varies)) {
     const auto discount = agents.reward_after_end ? std::optional(options_.gamma) : std::nullopt;
@@ -300,7 +300,7 @@ void collector::append_agents(transition_rows& to, std::size_t i, const float* b
     put(to.choice, choices);
     to.reward.push_back(static_cast<float>(after.reward[i]));
     put(to.next_obs, results_.next());
-    to.terminated.push_back(after.terminated[i]);
+    to.terminated.push_back(results_.all_terminated());
     to.discount.push_back(static_cast<float>(options_.gamma));
     put(to.agent_reward, results_.reward());
     put(to.agent_terminated, results_.terminated());
@@ -310,7 +310,7 @@ void collector::append_agents(transition_rows& to, std::size_t i, const float* b
   agent_steps::joined step{.obs = {before, before + widths.obs},
                            .choice = {choices.begin(), choices.end()},
                            .reward = after.reward[i],
-                           .terminated = after.terminated[i] != 0,
+                           .terminated = results_.all_terminated(),
                            .step = at_[i].step,
                            .end = end};
   for (const auto& joined : agent_steps_[i].add(std::move(step), results_)) {

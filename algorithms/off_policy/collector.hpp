@@ -30,6 +30,7 @@ struct agent_collection {
   /// which it acts (agent_steps). False if all transitions are single steps of the environment.
   bool own_steps = false;
   bool reward_after_end = false;   ///< With own_steps: agents get rewards after their own ends.
+  bool limits_end = false;         ///< A time limit counts as an end.
   std::string env_options = "{}";  ///< The environment's options, for scripted policies.
 };
 

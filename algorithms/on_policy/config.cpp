@@ -35,6 +35,10 @@ void describe(enum_schema<optimizer_kind>& s) {
       .name("rmsprop_tensorflow_like", optimizer_kind::rmsprop_tensorflow_like);
 }
 
+void describe(enum_schema<value_norm_update>& s) {
+  s.name("rollout", value_norm_update::rollout).name("minibatch", value_norm_update::minibatch);
+}
+
 void describe(options_schema<on_policy_options>& s) {
   describe_update_rule(s, "optimizer_eps");
   describe_advantages(s);

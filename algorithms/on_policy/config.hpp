@@ -10,6 +10,7 @@
 
 #include "actors/networks/network.hpp"
 #include "algorithms/learner/annealing.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"
 #include "runtime/config/config.hpp"
@@ -20,6 +21,12 @@ enum class optimizer_kind {
   adam,
   rmsprop,                 ///< PyTorch's RMSprop.
   rmsprop_tensorflow_like  ///< Stable-Baselines3's RMSpropTFLike.
+};
+
+/// When the statistics by which values are normalised are updated.
+enum class value_norm_update {
+  rollout,    ///< Once an update, with all returns.
+  minibatch,  ///< Before each gradient step, with the returns of its rows.
 };
 
 /// The options of an on-policy learner. The options of PPO, A2C and REINFORCE are derived from this
@@ -44,6 +51,9 @@ struct on_policy_options {
   bool whole_episodes = false;
   /// The critic learns returns that are normalised by running statistics, as MAPPO's.
   bool normalize_value = false;
+  double value_norm_decay = 0.99;
+  value_norm_update value_norm_every = value_norm_update::rollout;
+  reward_scaling normalize_reward = reward_scaling::none;
   optimizer_kind optimizer = optimizer_kind::adam;
   double optimizer_eps = 1e-5;
   double rmsprop_alpha = 0.99;
@@ -101,6 +111,7 @@ struct on_policy_config {
 std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
 
 void describe(enum_schema<optimizer_kind>& s);
+void describe(enum_schema<value_norm_update>& s);
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);

@@ -51,6 +51,8 @@ on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy
       minibatch_(shape),
       advantages_(options.normalize_advantage, model_.is_fused()),
       gradient_(std::move(loss)),
+      value_scale_(options.value_norm_decay),
+      reward_scale_(options.normalize_reward, 1),
       skips_(name(), options.max_skipped_steps) {
   detail::log_once(model_.backend());
   model_.take_normalized_obs(true);
@@ -63,12 +65,16 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   check(given, model_.shape(), stale);
   const at::NoGradGuard no_grad;
 
-  const auto batch = detail::prepared(given, options_);
+  auto batch = detail::prepared(given, options_);
+  if (reward_scale_.is_wanted()) batch.reward = detail::scaled_rewards(batch, reward_scale_);
   auto targets = detail::targets_of(batch, model_, options_, stale, value_scale_);
   detail::row_order order(detail::usable_rows(batch, targets, model_.shape()), ranks_);
-  if (options_.normalize_value) {
+  const auto normalize = [this](const at::Tensor& returns) {
+    return (returns - value_scale_.mean()) / value_scale_.deviation();
+  };
+  if (options_.normalize_value && !normalizes_minibatches()) {
     value_scale_.update(targets.returns.data_ptr<float>(), order.own());
-    targets.returns = (targets.returns - value_scale_.mean()) / value_scale_.deviation();
+    targets.returns = normalize(targets.returns);
   }
   if (stale) {
     targets.proximal_log_prob =
@@ -85,7 +91,9 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
       .trained_rows = rows,
       .dropped_rows = std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows};
   if (rows > 0) {
-    report.explained_variance = detail::explained_variance(targets, order.own(), ranks_);
+    auto explained = targets;
+    if (normalizes_minibatches()) explained.returns = normalize(targets.returns);
+    report.explained_variance = detail::explained_variance(explained, order.own(), ranks_);
   }
 
   detail::update_sums sums;
@@ -106,6 +114,10 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   return report;
 }
 
+bool on_policy_learner::normalizes_minibatches() const {
+  return options_.normalize_value && options_.value_norm_every == value_norm_update::minibatch;
+}
+
 bool on_policy_learner::train_epoch(const rollout_batch& batch,
                                     const detail::training_targets& targets,
                                     detail::row_order& order, double lr, double progress_remaining,
@@ -118,7 +130,13 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
   advantages_.begin_epoch(order, batch_size, targets.advantage, ranks_);
   for (std::size_t from = 0; from < order.size(); from += batch_size) {
     const auto rows = std::min(batch_size, order.size() - from);
-    minibatch_.gather(batch, targets, order.own(from, rows));
+    const auto own = order.own(from, rows);
+    minibatch_.gather(batch, targets, own);
+    if (normalizes_minibatches()) {
+      value_scale_.update(targets.returns.data_ptr<float>(), own);
+      const double mean = value_scale_.mean(), deviation = value_scale_.deviation();
+      for (auto& r : minibatch_.returns()) r = static_cast<float>((r - mean) / deviation);
+    }
     advantages_.apply(minibatch_, from / batch_size);
 
     const auto metrics = gradient_.evaluate(model_, minibatch_, rows, progress_remaining);
@@ -158,10 +176,12 @@ on_policy_learner_state on_policy_learner::state() const {
           .random = random_.state(),
           .n_updates = n_updates_,
           .skipped_in_a_row = skips_.in_a_row(),
-          .value_scale = value_scale_.saved()};
+          .value_scale = value_scale_.saved(),
+          .reward_scale = reward_scale_.saved()};
 }
 
 void on_policy_learner::set_state(const on_policy_learner_state& state) {
+  reward_scale_.restore(name(), state.reward_scale);
   optimizer_.set_state(state.optimizer);
   model_.load_parameters(state.parameters);
   random_.set_state(state.random);

@@ -28,6 +28,7 @@ struct on_policy_learner_state {
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
   detail::value_normalizer::state value_scale = {};  ///< Used with normalize_value.
+  detail::reward_scale::state reward_scale = {};     ///< Used with normalize_reward.
 };
 
 /// Returns the optimiser, of so many parameters, that the options choose.
@@ -74,6 +75,8 @@ class on_policy_learner {
   void restore(const std::string& bytes);
 
  private:
+  /// Whether the critic's targets are normalised minibatch by minibatch.
+  bool normalizes_minibatches() const;
   /// Makes one pass over the rows in this order. Returns false if the KL divergence ends the
   /// update.
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
@@ -89,6 +92,7 @@ class on_policy_learner {
   detail::advantage_normalization advantages_;
   detail::minibatch_gradient gradient_;
   detail::value_normalizer value_scale_;
+  detail::reward_scale reward_scale_;
   std::int64_t n_updates_ = 0;
   detail::skip_guard skips_;
 };

@@ -73,6 +73,19 @@ rollout_batch prepared(rollout_batch batch, const on_policy_options& options) {
   return batch;
 }
 
+at::Tensor scaled_rewards(const rollout_batch& batch, reward_scale& scale) {
+  auto scaled = batch.reward.clone();
+  float* reward = scaled.data_ptr<float>();
+  const bool* valid = batch.valid.defined() ? batch.valid.data_ptr<bool>() : nullptr;
+  std::vector<float> counted;
+  for (std::int64_t i = 0; i < scaled.numel(); ++i) {
+    if (!valid || valid[i]) counted.push_back(reward[i]);
+  }
+  scale.add(0, counted);
+  for (std::int64_t i = 0; i < scaled.numel(); ++i) reward[i] = scale.apply(0, reward[i]);
+  return scaled;
+}
+
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
                             const on_policy_options& options, bool stale,
                             const value_normalizer& scale) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "actors/networks/actor_critic.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
 #include "algorithms/on_policy/value_normalizer.hpp"
@@ -14,6 +15,9 @@ namespace troupe::detail {
 /// Returns the batch in contiguous memory. With options.whole_episodes, steps of unfinished
 /// episodes are marked as not valid.
 rollout_batch prepared(rollout_batch batch, const on_policy_options& options);
+
+/// Adds the rewards of valid steps to `scale` and returns the batch's rewards [T, B], scaled.
+at::Tensor scaled_rewards(const rollout_batch& batch, reward_scale& scale);
 
 /// Advantages and returns [T, B] by generalised advantage estimation (Schulman et al. 2016,
 /// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted,

@@ -36,6 +36,7 @@ class minibatch {
   const float* obs() const { return obs_.data(); }
   /// 1 for each row that trains the policy, not the critic alone. Empty means all.
   std::span<const std::uint8_t> acted() const { return acted_; }
+  std::span<float> returns() { return {returns_.data(), static_cast<std::size_t>(rows_)}; }
   std::span<float> advantage() { return {advantage_.data(), static_cast<std::size_t>(rows_)}; }
   action_rows actions() const;
   ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;

@@ -14,7 +14,7 @@ void value_normalizer::update(const float* returns, std::span<const row_index> i
     square += value * value;
   }
   const auto count = static_cast<double>(index.size());
-  const auto blend = [](double& to, double value) { to = decay * to + (1 - decay) * value; };
+  const auto blend = [this](double& to, double value) { to = decay_ * to + (1 - decay_) * value; };
   blend(state_.mean, mean / count);
   blend(state_.square, square / count);
   blend(state_.weight, 1.0);

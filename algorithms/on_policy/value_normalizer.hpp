@@ -20,6 +20,9 @@ class value_normalizer {
     double weight = 0;  ///< The sum of the updates' weights, up to 1.
   };
 
+  /// `decay`: each update multiplies the weight of the earlier ones by it.
+  explicit value_normalizer(double decay = 0.99) : decay_(decay) {}
+
   /// Adds the returns of one update with these indices.
   void update(const float* returns, std::span<const row_index> index);
 
@@ -30,7 +33,7 @@ class value_normalizer {
   void restore(const state& saved) { state_ = saved; }
 
  private:
-  static constexpr double decay = 0.99;  // per update
+  double decay_;
   state state_;
 };
 

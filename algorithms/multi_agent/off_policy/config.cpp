@@ -59,7 +59,10 @@ bool has_scripts(const agents_section& section) {
   return !nlohmann::json::parse(section.scripted.text).empty();
 }
 
-void describe(options_schema<joint_q_options>& s) { describe_action_values(s); }
+void describe(options_schema<joint_q_options>& s) {
+  describe_action_values(s);
+  describe_reward_scaling(s, &joint_q_options::normalize_reward);
+}
 
 std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
   auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/networks/joint_shape.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/multi_agent/agents_section.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/dqn/config.hpp"
@@ -15,6 +16,8 @@ namespace troupe {
 /// The options of the update rules of IQL, VDN and QMIX.
 struct joint_q_options : action_value_options {
   joint_q_options();
+
+  reward_scaling normalize_reward = reward_scaling::none;
 };
 
 /// The base of the configurations.

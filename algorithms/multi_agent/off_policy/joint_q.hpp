@@ -33,7 +33,8 @@ algorithm joint_q_algorithm(const Config& c, bool own_steps, More... more) {
         .explores = trained_policies(section, shape),
         .reward_shares = own_steps ? reward_shares_of(section, shape) : std::vector<double>(),
         .own_steps = own_steps,
-        .reward_after_end = section.shared_reward > 0 && section.reward_after_end};
+        .reward_after_end = section.shared_reward > 0 && section.reward_after_end,
+        .limits_end = !section.proper_time_limits};
   };
   return algorithm_with(std::move(made));
 }

@@ -45,6 +45,7 @@ joint_q_learner::joint_q_learner(const char* name, const network_shape& shape,
       random_(seed),
       fused_(uses_fused(options.backend, networks_)),
       guard_(name, options.max_skipped_steps),
+      reward_scale_(options.normalize_reward, mixer_ ? 1 : networks_.agents()),
       passes_(networks_.policies()) {
   networks_.initialise(random_, options_.network.ortho_init, parameters_.data());
   if (mixer_) mixer_->initialise(random_, parameters_.data() + networks_.parameter_count());
@@ -206,12 +207,38 @@ double joint_q_learner::take_step(double lr) {
   return std::sqrt(squares);
 }
 
-joint_q_metrics joint_q_learner::update(const transition_batch& batch, double progress_remaining,
+/// Adds the batch's rewards to their statistics and returns the batch with scaled ones. As in
+/// EPyMARL, a reward counts each time that it is drawn.
+const transition_batch& joint_q_learner::scaled(const transition_batch& batch) {
+  if (!reward_scale_.is_wanted()) return batch;
+  scaled_ = batch;
+  if (mixer_) {
+    reward_scale_.add(0, batch.reward);
+    for (auto& reward : scaled_.reward) reward = reward_scale_.apply(0, reward);
+    return scaled_;
+  }
+  const auto agents = networks_.agents();
+  std::vector<float> of_agent;
+  for (std::size_t agent = 0; agent < agents; ++agent) {
+    of_agent.clear();
+    for (auto at = agent; at < batch.agent_reward.size(); at += agents) {
+      if (flags_.acts[at]) of_agent.push_back(batch.agent_reward[at]);
+    }
+    reward_scale_.add(agent, of_agent);
+    for (auto at = agent; at < batch.agent_reward.size(); at += agents) {
+      scaled_.agent_reward[at] = reward_scale_.apply(agent, batch.agent_reward[at]);
+    }
+  }
+  return scaled_;
+}
+
+joint_q_metrics joint_q_learner::update(const transition_batch& given, double progress_remaining,
                                         std::optional<double> chosen_lr) {
-  check(batch, networks_.shape());
+  check(given, networks_.shape());
   const detail::flush_denormals flush;
-  td_errors_.resize(static_cast<std::size_t>(batch.rows));
-  detail::flags_of(batch, networks_.shape(), trained_, flags_);
+  td_errors_.resize(static_cast<std::size_t>(given.rows));
+  detail::flags_of(given, networks_.shape(), trained_, flags_);
+  const auto& batch = scaled(given);
   const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
   joint_q_metrics metrics{.loss = loss.loss,
                           .q_mean = loss.q_mean,
@@ -258,7 +285,8 @@ joint_q_learner_state joint_q_learner::state() const {
                             .target = {target_.begin(), target_.end()},
                             .random = random_.state(),
                             .n_updates = n_updates_,
-                            .skipped_in_a_row = guard_.in_a_row()};
+                            .skipped_in_a_row = guard_.in_a_row(),
+                            .reward_scale = reward_scale_.saved()};
   for (const auto& each : parts_) now.optimizers.push_back(each.optimizer.state());
   return now;
 }
@@ -268,6 +296,7 @@ void joint_q_learner::set_state(const joint_q_learner_state& state) {
   detail::expect_size(name, "parameters", state.parameters.size(), parameters_.size());
   detail::expect_size(name, "target", state.target.size(), target_.size());
   detail::expect_size(name, "optimisers", state.optimizers.size(), parts_.size());
+  reward_scale_.restore(name, state.reward_scale);
   for (std::size_t i = 0; i < parts_.size(); ++i)
     parts_[i].optimizer.set_state(state.optimizers[i]);
   std::ranges::copy(state.parameters, parameters_.begin());

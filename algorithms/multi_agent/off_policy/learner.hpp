@@ -15,6 +15,7 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 #include "algorithms/losses/joint_td_loss.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
@@ -45,6 +46,7 @@ struct joint_q_learner_state {
   action_random::state_type random{};
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
+  detail::reward_scale::state reward_scale = {};  ///< Used with normalize_reward.
 };
 
 /// The update rule of deep Q-learning for several agents. Each policy has a network of action
@@ -112,6 +114,7 @@ class joint_q_learner {
   };
 
   void make_parts();
+  const transition_batch& scaled(const transition_batch& batch);
   td_loss_metrics fused_gradient(const transition_batch& batch);
   td_loss_metrics libtorch_gradient(const transition_batch& batch);
   void take_values(std::size_t policy, const transition_batch& batch);
@@ -132,7 +135,9 @@ class joint_q_learner {
   bool fused_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
-  std::vector<float> td_errors_;  // [B]
+  detail::reward_scale reward_scale_;  // the team's, or those of N agents
+  transition_batch scaled_;            // a batch with scaled rewards
+  std::vector<float> td_errors_;       // [B]
   detail::joint_flags flags_;
   std::vector<passes> passes_;                        // of each policy
   detail::float_block chosen_, next_, d_chosen_;      // [B, N]

@@ -37,6 +37,9 @@ void describe(options_schema<agent_ppo_options>& s);
 /// The rules about options without effect.
 std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config);
 
+std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config,
+                                     const agent_ppo_options& trainer);
+
 /// The options of the network that acts. Its critic is the algorithm's.
 network_options acting_network_of(const multi_agent_on_policy_config& config);
 

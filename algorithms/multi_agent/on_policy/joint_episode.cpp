@@ -114,7 +114,7 @@ task<> add_next_choices(const joint_rollout_roles& roles, joint_rollout& made) {
 task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
   auto mine = co_await open(roles);
   joint_rollout_writer writer(*roles.rows, roles.shape.agents.size(), roles.n_steps, mine.count,
-                              roles.sharing, roles.joint_actions);
+                              roles.sharing, roles.joint_actions, roles.limits_end);
   std::vector<act_reply> acted(roles.policies.size());
   int losses = 0;
   for (std::int64_t t = 0; t < roles.n_steps;) {

@@ -24,6 +24,7 @@ struct joint_rollout_roles {
   network_shape shape = {};  ///< The shape of the environment's rows, with its policies.
   reward_sharing sharing = {};
   bool joint_actions = false;  ///< If true, rollouts have joint_rollout::acting.
+  bool limits_end = false;     ///< If true, agents that are cut off have terminated.
 };
 
 /// The episode function of on-policy algorithms with several agents, for every loop. It makes T

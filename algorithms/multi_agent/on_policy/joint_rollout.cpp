@@ -57,8 +57,13 @@ void check(const joint_rollout& r, const network_shape& shape) {
 
 joint_rollout_writer::joint_rollout_writer(const agent_rows& rows, std::size_t agents,
                                            std::int64_t steps, std::int64_t environments,
-                                           reward_sharing sharing, bool acting)
-    : rows_(rows), agents_(agents), steps_(steps), environments_(environments), sharing_(sharing) {
+                                           reward_sharing sharing, bool acting, bool limits_end)
+    : rows_(rows),
+      agents_(agents),
+      steps_(steps),
+      environments_(environments),
+      sharing_(sharing),
+      limits_end_(limits_end) {
   made_.steps = steps;
   made_.environments = environments;
   const auto worlds = static_cast<std::size_t>(environments);
@@ -231,7 +236,8 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
       continue;
     }
     const double reward = reward_of(world, agent, policy, after);
-    const auto end = static_cast<episode_end>(after.agent_ended[world * agents_ + agent]);
+    auto end = static_cast<episode_end>(after.agent_ended[world * agents_ + agent]);
+    if (limits_end_ && end == episode_end::truncated) end = episode_end::terminated;
     if (acts[index] || mine.left) {
       const auto row = add_row(t, policy, index, obs, acted);
       if (mine.left) note_after_end(policy, row);
@@ -243,8 +249,9 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
       const bool leaves = end == episode_end::terminated && shares_after_end();
       mine.left = mine.left || leaves;
       const bool over = mine.left ? ended_[world] : end != episode_end::none || ended_[world];
-      const bool is_cut = mine.left ? over && after.truncated[world] && !after.terminated[world]
-                                    : end == episode_end::truncated;
+      const bool team_is_cut =
+          !limits_end_ && after.truncated[world] != 0 && after.terminated[world] == 0;
+      const bool is_cut = mine.left ? over && team_is_cut : end == episode_end::truncated;
       if (is_cut) {
         of.truncated[row] = 1;
         const auto last = last_row_of(world, after);

@@ -77,9 +77,11 @@ struct reward_sharing {
 /// Writes a joint rollout, step by step.
 class joint_rollout_writer {
  public:
-  /// `rows` outlives the writer. With `acting` the rollout has joint_rollout::acting.
+  /// `rows` outlives the writer. With `acting` the rollout has joint_rollout::acting. With
+  /// `limits_end` an agent that is cut off has terminated.
   joint_rollout_writer(const agent_rows& rows, std::size_t agents, std::int64_t steps,
-                       std::int64_t environments, reward_sharing sharing, bool acting = false);
+                       std::int64_t environments, reward_sharing sharing, bool acting = false,
+                       bool limits_end = false);
 
   /// Returns the rows [B N, D] of a policy for the environments' rows [B, D'].
   recycled_vector<float> rows_of(std::size_t policy, std::span<const float> joint) const;
@@ -120,6 +122,7 @@ class joint_rollout_writer {
   const std::size_t agents_;
   const std::int64_t steps_, environments_;
   const reward_sharing sharing_;
+  const bool limits_end_;
   joint_rollout made_;
   std::vector<std::vector<column>> columns_;  // of each policy, [B N]
   std::vector<std::uint8_t> failed_, ended_;  // [B] in the step being added

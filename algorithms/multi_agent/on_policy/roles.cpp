@@ -108,6 +108,7 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   roles.sharing = {.weight = c.agents.shared_reward,
                    .team = c.agents.team,
                    .after_end = c.agents.reward_after_end};
+  roles.limits_end = !c.agents.proper_time_limits;
   environments_expected_ = replicas;
   if (!from) co_return;
   auto saved = environment_states(*from, replicas);

@@ -2,7 +2,9 @@
 // The options and the configuration of PPO.
 
 #include <optional>
+#include <vector>
 
+#include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
@@ -13,6 +15,8 @@ struct ppo_options : on_policy_options {
   double clip_range = 0.2;
   annealing clip_schedule = annealing::constant;
   std::optional<double> clip_range_vf = {};
+  value_clipping clip_vf_loss = value_clipping::clipped;
+  std::optional<double> huber_delta = {};
 };
 
 /// The configuration of a PPO run.
@@ -45,9 +49,29 @@ void describe_ppo(options_schema<Options>& s) {
       .help(
           "In the value loss, a value may differ from the old value by at most this; null means no "
           "clipping.");
+  s.field("clip_vf_loss", &ppo_options::clip_vf_loss)
+      .also_known_as({"use_clipped_value_loss", "clip_vloss"})
+      .help(
+          "With clip_range_vf: clipped is the loss of the clipped value, as in Stable-Baselines3; "
+          "larger is the larger one of the losses of the value and of the clipped value, as in "
+          "MAPPO's code and CleanRL.");
+  s.field("huber_delta", &ppo_options::huber_delta)
+      .also_known_as({"use_huber_loss"})
+      .above(0)
+      .unit("return")
+      .help(
+          "Beyond this distance from the return a value's loss grows linearly and no longer by the "
+          "square: it is twice the Huber loss. null means that it is the squared error "
+          "everywhere.");
 }
 
+/// The rules about options of PPO's update rule without effect.
+std::vector<idle_rule> idle_rules_of(const ppo_options& options);
+
+void describe(enum_schema<value_clipping>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
+
+std::vector<idle_rule> idle_rules_of(const ppo_config& config);
 
 }  // namespace troupe

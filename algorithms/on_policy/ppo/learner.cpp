@@ -8,6 +8,8 @@ on_policy_loss loss_of(const ppo_options& options) {
   };
   const ppo_loss_options at_start{.clip_range = options.clip_range,
                                   .clip_range_vf = options.clip_range_vf,
+                                  .clip_vf_loss = options.clip_vf_loss,
+                                  .huber_delta = options.huber_delta,
                                   .ent_coef = options.ent_coef,
                                   .vf_coef = options.baseline ? options.vf_coef : 0.0,
                                   .importance_cap = options.importance_cap};

@@ -188,22 +188,30 @@ std::vector<subject> single_agents() {
 std::vector<subject> several_agents() {
   const options meeting = {"env.id=Meeting-v0"}, turns = {"env.id=Turns-v0"};
   const options own = {"agents.share=false"}, linear = {"trainer.lr_schedule=linear"};
+  const options scaled = {"trainer.normalize_reward=standardize"};
   const options gathering = {"env.id=Gathering-v0", "noise.kind=ornstein_uhlenbeck"};
   return {
       {"ippo", "ippo", joint_ppo + meeting + own},
       {"ippo in turns", "ippo", joint_ppo + turns},
       {"mappo", "mappo", joint_ppo + meeting},
       {"mappo, policies of their own", "mappo", joint_ppo + meeting + own + linear},
+      {"mappo, its code's ways", "mappo",
+       joint_ppo + meeting + scaled +
+           options{"trainer.value_norm_every=minibatch", "trainer.value_norm_decay=0.9",
+                   "trainer.huber_delta=1", "trainer.clip_range_vf=0.2",
+                   "trainer.clip_vf_loss=larger", "agents.proper_time_limits=false"}},
       {"coma", "coma", joint_on_policy + meeting + options{"trainer.target_interval=5"}},
       {"coma, agents that leave", "coma",
-       joint_on_policy + own + options{"env.id=Leaving-v0", "trainer.target_interval=5"}},
+       joint_on_policy + own + scaled + options{"env.id=Leaving-v0", "trainer.target_interval=5"}},
       {"iql, prioritised", "iql", joint_q + own + options{prioritised}},
       {"iql in turns", "iql", joint_q + turns},
-      {"vdn", "vdn", joint_q},
+      {"iql, agents that depart from a team", "iql",
+       joint_q + scaled + options{"env.id=Departing-v0", "agents.shared_reward=1"}},
+      {"vdn", "vdn", joint_q + scaled},
       {"vdn, agents that depart", "vdn", joint_q + options{"env.id=Departing-v0"}},
       {"qmix", "qmix", joint_q + options{prioritised}},
       {"qmix, policies of their own", "qmix", joint_q + own},
-      {"maddpg", "maddpg", joint_off_policy + gathering},
+      {"maddpg", "maddpg", joint_off_policy + gathering + scaled},
       {"maddpg, agents that leave", "maddpg",
        joint_off_policy + own + options{"env.id=GatheringLeaving-v0"}},
       {"matd3, correlated noise", "matd3", joint_off_policy + gathering + own},

@@ -72,6 +72,33 @@ TEST_CASE("ppo_loss: value clipping holds the prediction near the old one", "[lo
   CHECK(out.metrics.value_loss == Approx(0.7575));
 }
 
+TEST_CASE("ppo_loss: the larger one of the losses of the value and of the clipped value",
+          "[losses]") {
+  // Squared errors of the values .25, 0, 1, 1, and of the clipped ones .25, .09, 1.69, 1.
+  const ppo_loss_options larger{.clip_range_vf = 0.2, .clip_vf_loss = value_clipping::larger};
+  CHECK(ppo_loss(four_rows(), larger).metrics.value_loss == Approx((0.25 + 0.09 + 1.69 + 1) / 4));
+  auto in = four_rows();
+  in.old_value = at::tensor({1.0f, 1.5f, 4.0f, 4.0f});
+  in.value = at::tensor({1.0f, 2.0f, 1.0f, 4.0f});  // row 2: error 1, that of the clipped value 1.8
+  CHECK(ppo_loss(in, larger).metrics.value_loss == Approx((0.25 + 0.09 + 3.24 + 1) / 4));
+  in.value = at::tensor({1.0f, 2.0f, 7.0f, 4.0f});  // row 2: error 5, that of the clipped value 2.2
+  in.value.set_requires_grad(true);
+  const auto out = ppo_loss(in, larger);
+  CHECK(out.metrics.value_loss == Approx((0.25 + 0.09 + 25 + 1) / 4));
+  out.loss.backward();
+  CHECK(at::allclose(in.value.grad(), at::tensor({-0.125f, 0.0f, 1.25f, -0.25f}), 1e-5, 1e-6));
+}
+
+TEST_CASE("ppo_loss: beyond huber_delta a value's loss grows linearly", "[losses]") {
+  auto in = four_rows();  // errors .5, 0, 1, 1 in their size
+  in.value.set_requires_grad(true);
+  const auto out = ppo_loss(in, {.huber_delta = 0.8});
+  CHECK(out.metrics.value_loss == Approx((0.25 + 0 + 2 * 0.8 * (2 - 0.8)) / 4));
+  out.loss.backward();
+  CHECK(at::allclose(in.value.grad(), at::tensor({-0.125f, 0.0f, 0.2f, -0.2f}), 1e-5, 1e-6));
+  CHECK(ppo_loss(four_rows(), {.huber_delta = 10}).metrics.value_loss == Approx(0.5625));
+}
+
 TEST_CASE("ppo_loss: advantages are normalised by the unbiased deviation, one alone is not",
           "[losses]") {
   using troupe::detail::normalized;
@@ -154,9 +181,11 @@ TEST_CASE("ppo_loss_with_gradient: equals the tensor form, value and gradient", 
   const auto acts = (at::arange(count) % 3 > 0).to(at::kByte);
   for (bool normalise : {true, false}) {
     for (bool clip_value : {true, false}) {
-      for (int with : {0, 1, 2, 3}) {
-        const bool stale = with % 2 == 1, masked = with >= 2;
+      for (int with = 0; with < 16; ++with) {
+        const bool stale = with & 1, masked = with & 2, larger = with & 4, huber = with & 8;
         ppo_loss_options options{.ent_coef = 0.03};
+        if (larger) options.clip_vf_loss = value_clipping::larger;
+        if (huber) options.huber_delta = 0.6;
         if (clip_value) options.clip_range_vf = 0.4;
         auto in = random_rows(count);
         if (normalise) in.advantage = troupe::detail::normalized(in.advantage);

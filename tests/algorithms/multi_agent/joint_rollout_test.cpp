@@ -29,12 +29,14 @@ act_reply reply_for(std::size_t rows, std::int64_t choice, std::int64_t version)
 /// A rollout of T steps in which every agent chooses `choice`.
 template <class World>
 joint_rollout rollout_of(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
-                         reward_sharing sharing = {}, std::int64_t choice = 1) {
+                         reward_sharing sharing = {}, std::int64_t choice = 1,
+                         bool limits_end = false) {
   vector_env<World> worlds(B);
   const auto spec = worlds.spec();
   const auto shape = joint_shape(spec, policies, {.agent_ids = false});
   const agent_rows rows(shape, spec.action_space);
-  joint_rollout_writer writer(rows, spec.agents.size(), T, static_cast<std::int64_t>(B), sharing);
+  joint_rollout_writer writer(rows, spec.agents.size(), T, static_cast<std::int64_t>(B), sharing,
+                              false, limits_end);
   auto obs = worlds.reset(1).obs;
   for (std::int64_t t = 0; t < T; ++t) {
     std::vector<act_reply> acted;
@@ -86,6 +88,19 @@ TEST_CASE("joint_rollout: agents that always act have a row for each step") {
   CHECK(made.version == 10);
   CHECK(of.version == 10);
   CHECK(made.last_version == 19);
+}
+
+TEST_CASE("joint_rollout: a time limit counts as an end where it shall") {
+  const auto made = rollout_of<meeting>(10, 3, {"walker", "walker"}, {}, 1, true);
+  const auto& of = made.of_policy[0];
+  CHECK(column_of(of.terminated, 6, 4) == std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
+  CHECK(column_of(of.truncated, 6, 4) == std::vector<int>(10, 0));
+  CHECK(of.cuts.empty());
+  // An agent that its own limit cuts off gets its share of the reward until the episode ends.
+  const auto shared = rollout_of<testing::leaving>(5, 1, {"p", "p", "p"}, {.weight = 1}, 1, true);
+  CHECK(column_of(shared.after_end.at(0), 3, 0) == std::vector<int>{0, 0, 1, 1, 1});
+  CHECK(column_of(shared.of_policy[0].terminated, 3, 0) == std::vector<int>{0, 0, 0, 0, 1});
+  CHECK(shared.of_policy[0].cuts.empty());
 }
 
 TEST_CASE("joint_rollout: each policy has the agents that it plays") {

@@ -2,6 +2,10 @@
 
 #include "algorithms/on_policy/value_normalizer.hpp"
 
+#include <cmath>
+#include <limits>
+
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "tests/test.hpp"
 
@@ -50,6 +54,77 @@ TEST_CASE("value_normalizer: early updates have equal weights, and the deviation
   detail::value_normalizer flat;
   flat.update(same.data(), first);
   CHECK(flat.deviation() == Approx(0.1));
+}
+
+TEST_CASE("value_normalizer: the decay is the weight of what came before") {
+  detail::value_normalizer scale(0.5);
+  const std::vector<float> returns{10, 30};
+  const std::vector<detail::row_index> first{0}, second{1};
+  scale.update(returns.data(), first);
+  scale.update(returns.data(), second);
+  CHECK(scale.mean() == Approx((0.5 * 10 + 30) / 1.5));
+}
+
+TEST_CASE("ppo_learner: the statistics of returns can be updated before each gradient step") {
+  const auto weight_after = [](value_norm_update every) {
+    ppo_options options;
+    options.batch_size = 2;  // two minibatches of four rows
+    options.n_epochs = 3;
+    options.normalize_value = true;
+    options.value_norm_decay = 0.9;
+    options.value_norm_every = every;
+    ppo_learner learner(shape, options, 1);
+    const auto report = learner.update(one_step(100, true, 0));
+    CHECK(mean_return_of(learner) == Approx(100));
+    CHECK(report.loss.value_loss < 100);  // all returns are 100, so the targets are 0
+    return learner.state().value_scale.weight;
+  };
+  CHECK(weight_after(value_norm_update::rollout) == Approx(1 - 0.9));
+  CHECK(weight_after(value_norm_update::minibatch) == Approx(1 - std::pow(0.9, 6)));
+}
+
+TEST_CASE("reward_scale: rewards are centred and scaled by those so far") {
+  const std::vector<float> rewards{1, 3, std::numeric_limits<float>::infinity()};
+  const auto scaled = [&](reward_scaling how) {
+    detail::reward_scale scale(how, 2);
+    if (scale.is_wanted()) scale.add(1, rewards);
+    detail::reward_scale other(how, 2);
+    other.restore("it", scale.saved());
+    CHECK(other.apply(1, 4) == scale.apply(1, 4));
+    return scale.apply(1, 4);
+  };
+  // The mean is 2 and the deviation 1, but for the weight of 1e-4 rows before the first.
+  CHECK(scaled(reward_scaling::none) == 4);
+  CHECK(scaled(reward_scaling::center) == Approx(2).epsilon(1e-3));
+  CHECK(scaled(reward_scaling::scale) == Approx(4).epsilon(1e-3));
+  CHECK(scaled(reward_scaling::standardize) == Approx(2).epsilon(1e-3));
+  detail::reward_scale wide(reward_scaling::scale, 1);
+  const std::vector<float> more{-4, 4};
+  wide.add(0, more);
+  CHECK(wide.apply(0, 4) == Approx(1).epsilon(1e-3));
+  CHECK_THROWS_WITH(wide.restore("it", {}),
+                    Catch::Contains("it: expected statistics of 1 rewards"));
+}
+
+TEST_CASE("ppo_learner: scaled rewards are those of the returns") {
+  ppo_options options;
+  options.batch_size = 4;
+  options.normalize_value = true;
+  options.normalize_reward = reward_scaling::standardize;
+  ppo_learner learner(shape, options, 1);
+  auto batch = one_step(0, true, 0);
+  batch.reward = at::tensor({90.0f, 110.0f, 90.0f, 110.0f}).view({1, rows});
+  learner.update(batch);
+  CHECK(batch.reward[0][0].item<float>() == 90);  // it is the caller's
+  const auto scale = learner.state().value_scale;
+  CHECK(scale.mean / scale.weight == Approx(0).margin(0.01));
+  CHECK(scale.square / scale.weight == Approx(1).margin(0.01));
+  ppo_learner other(shape, options, 2);
+  other.set_state(learner.state());
+  CHECK(other.state().reward_scale.at(0).mean()[0] == learner.state().reward_scale.at(0).mean()[0]);
+  options.normalize_reward = reward_scaling::none;
+  ppo_learner plain(shape, options, 3);
+  CHECK_THROWS_AS(plain.set_state(learner.state()), std::invalid_argument);
 }
 
 TEST_CASE("ppo_learner: with normalised values the targets are returns, whatever their scale") {

@@ -104,6 +104,7 @@ void describe(options_schema<maddpg_options>& s) {
       .help(
           "The largest norm of the gradient of one policy's actor, and of its critics; larger "
           "gradients are scaled down to it. 0 means no clipping.");
+  describe_reward_scaling(s, &maddpg_options::normalize_reward);
 }
 
 void describe(options_schema<maddpg_config>& s) { describe_maddpg(s); }

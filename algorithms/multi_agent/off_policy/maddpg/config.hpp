@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "actors/networks/joint_shape.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/multi_agent/agents_section.hpp"
 #include "algorithms/off_policy/td3/config.hpp"
 
@@ -20,6 +21,7 @@ struct maddpg_options : td3_options {
   maddpg_options();
 
   double max_grad_norm = 0.5;
+  reward_scaling normalize_reward = reward_scaling::none;
 };
 
 /// The options with which the rule is MATD3 (Ackermann et al. 2019,

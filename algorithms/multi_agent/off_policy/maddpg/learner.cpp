@@ -40,6 +40,7 @@ maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options&
       random_(seed),
       fused_(uses_fused(options.backend, networks_)),
       guard_("maddpg", options.max_skipped_steps),
+      reward_scale_(options.normalize_reward, networks_.shape().agents.size()),
       own_(networks_.policies()),
       acting_rows_(networks_.policies()) {
   const adam_options with{.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm};
@@ -283,9 +284,31 @@ void maddpg_learner::sum_td_errors(const transition_batch& batch) {
   }
 }
 
-maddpg_metrics maddpg_learner::update(const transition_batch& batch, double progress_remaining,
+/// Adds the rewards of agents that act to their statistics and returns the batch with scaled ones.
+const transition_batch& maddpg_learner::scaled(const transition_batch& batch) {
+  if (!reward_scale_.is_wanted()) return batch;
+  scaled_ = batch;
+  const auto& shape = networks_.shape();
+  const auto agents = shape.agents.size();
+  std::vector<float> of_agent;
+  for (std::size_t agent = 0; agent < agents; ++agent) {
+    of_agent.clear();
+    for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows); ++row) {
+      const float* obs = batch.obs.data() + row * static_cast<std::size_t>(shape.obs_size);
+      if (networks_.acts(obs, agent)) of_agent.push_back(batch.agent_reward[row * agents + agent]);
+    }
+    reward_scale_.add(agent, of_agent);
+    for (auto at = agent; at < batch.agent_reward.size(); at += agents) {
+      scaled_.agent_reward[at] = reward_scale_.apply(agent, batch.agent_reward[at]);
+    }
+  }
+  return scaled_;
+}
+
+maddpg_metrics maddpg_learner::update(const transition_batch& given, double progress_remaining,
                                       std::optional<double> chosen_lr) {
-  check(batch, networks_.shape());
+  check(given, networks_.shape());
+  const auto& batch = scaled(given);
   const detail::flush_denormals flush;
   const auto rows = static_cast<std::size_t>(batch.rows);
   td_errors_.resize(rows);
@@ -312,7 +335,8 @@ maddpg_learner_state maddpg_learner::state() const {
                            .target_actors = copy_of(target_actors_),
                            .random = random_.state(),
                            .n_updates = n_updates_,
-                           .skipped_in_a_row = guard_.in_a_row()};
+                           .skipped_in_a_row = guard_.in_a_row(),
+                           .reward_scale = reward_scale_.saved()};
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     const auto& critics = networks_[i].critics;
     now.policies.push_back({.critics = copy_of(critics.parameters()),
@@ -328,6 +352,7 @@ void maddpg_learner::set_state(const maddpg_learner_state& state) {
   detail::expect_size(name, "actors", state.actors.size(), actors_.size());
   detail::expect_size(name, "target_actors", state.target_actors.size(), actors_.size());
   detail::expect_size(name, "policies", state.policies.size(), networks_.policies());
+  reward_scale_.restore(name, state.reward_scale);
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     const auto count = networks_[i].critics.parameter_count();
     detail::expect_size(name, "critics", state.policies[i].critics.size(), count);

@@ -49,6 +49,7 @@ struct maddpg_learner_state {
   action_random::state_type random{};
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
+  detail::reward_scale::state reward_scale = {};  ///< Used with normalize_reward.
 };
 
 /// The update rule of multi-agent deep deterministic policy gradient (Lowe et al. 2017,
@@ -121,6 +122,7 @@ class maddpg_learner {
     std::size_t rows = 0;  ///< The rows of agents that act.
   };
 
+  const transition_batch& scaled(const transition_batch& batch);
   void draw_noise(int rows);
   void see(const transition_batch& batch);
   void target_actions(const transition_batch& batch);
@@ -144,6 +146,8 @@ class maddpg_learner {
   action_random random_;
   bool fused_;
   detail::skip_guard guard_;
+  detail::reward_scale reward_scale_;  // of N agents
+  transition_batch scaled_;            // a batch with scaled rewards
   std::int64_t n_updates_ = 0;
 
   std::vector<float> noise_;                 // [B, A], clipped noise on target actions

@@ -17,7 +17,8 @@ algorithm maddpg_algorithm(const Config& c) {
   made.agents = [section = c.agents](const network_shape& shape) {
     warn_of_idle_policies(section, shape);
     return agent_collection{.explores = trained_policies(section, shape),
-                            .reward_shares = reward_shares_of(section, shape)};
+                            .reward_shares = reward_shares_of(section, shape),
+                            .limits_end = !section.proper_time_limits};
   };
   return algorithm_with(std::move(made));
 }

@@ -77,6 +77,7 @@ void describe(options_schema<coma_options>& s) {
       .also_known_as({"optim_eps"})
       .above(0)
       .help("The optimiser's epsilon, which is added to the denominator of its step.");
+  describe_reward_scaling(s, &coma_options::normalize_reward);
   s.field("importance_cap", &coma_options::importance_cap)
       .above(0)
       .help("The largest importance weight of stale data; larger weights are cut to it.");

@@ -51,6 +51,7 @@ coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_op
       critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
       minibatch_(shape),
       gradient_(policy_gradient_loss("coma", options_)),
+      reward_scale_(options_.normalize_reward, 1),
       skips_("coma", options_.max_skipped_steps) {
   detail::log_once(model_.backend());
 }
@@ -81,6 +82,10 @@ void coma_learner::check_batch(const coma_batch& batch) const {
 
 at::Tensor coma_learner::targets_of(const coma_batch& batch) {
   check_batch(batch);
+  return targets_with(batch, batch.rows.reward);
+}
+
+at::Tensor coma_learner::targets_with(const coma_batch& batch, const at::Tensor& reward) {
   const auto& rows = batch.rows;
   const auto T = rows.steps(), C = rows.environments();
   const auto F = std::ssize(batch.critic.final_choice);
@@ -96,7 +101,7 @@ at::Tensor coma_learner::targets_of(const coma_batch& batch) {
   }
   // y = advantage + Q, where the advantage is that of gae: both are the same mixture of n-step
   // returns (Schulman et al. 2016, equation 16).
-  return gae({.reward = rows.reward,
+  return gae({.reward = reward,
               .value = at::from_blob(of_steps.data(), {T, C}, at::kFloat),
               .terminated = rows.terminated,
               .truncated = rows.truncated,
@@ -153,7 +158,10 @@ on_policy_report coma_learner::update(const coma_batch& batch, double progress_r
                                       std::optional<double> chosen_lr) {
   const at::NoGradGuard no_grad;
   const detail::flush_denormals flush;
-  auto returns = targets_of(batch);
+  check_batch(batch);
+  auto returns = targets_with(batch, reward_scale_.is_wanted()
+                                         ? detail::scaled_rewards(batch.rows, reward_scale_)
+                                         : batch.rows.reward);
   detail::training_targets targets{.value = values_of(batch),
                                    .advantage = at::zeros_like(batch.rows.reward),
                                    .returns = std::move(returns),
@@ -264,10 +272,12 @@ coma_learner_state coma_learner::state() const {
           .random = random_.state(),
           .n_updates = n_updates_,
           .critic_steps = critic_steps_,
-          .skipped_in_a_row = skips_.in_a_row()};
+          .skipped_in_a_row = skips_.in_a_row(),
+          .reward_scale = reward_scale_.saved()};
 }
 
 void coma_learner::set_state(const coma_learner_state& state) {
+  reward_scale_.restore("coma", state.reward_scale);
   const auto count = critic_.parameters().size();
   if (state.critic.size() != count || state.target.size() != count) {
     throw std::invalid_argument(

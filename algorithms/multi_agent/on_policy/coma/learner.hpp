@@ -34,6 +34,7 @@ struct coma_learner_state {
   std::int64_t n_updates = 0;
   std::int64_t critic_steps = 0;
   int skipped_in_a_row = 0;
+  detail::reward_scale::state reward_scale = {};  ///< Used with normalize_reward.
 };
 
 /// The update rule of COMA for one policy. An update first trains the critic by TD(lambda) targets
@@ -58,7 +59,7 @@ class coma_learner {
                           std::optional<double> chosen_lr = {});
 
   /// Returns the targets y of Q(s, u) [T, C]: TD(lambda) returns (equation 2) with the values of
-  /// the target network.
+  /// the target network, and the batch's rewards as they are.
   at::Tensor targets_of(const coma_batch& batch);
   /// Returns the counterfactual advantages (equation 4) by the present networks, [T, C]; 0 for rows
   /// that are not among `rows`.
@@ -74,6 +75,7 @@ class coma_learner {
 
  private:
   void check_batch(const coma_batch& batch) const;
+  at::Tensor targets_with(const coma_batch& batch, const at::Tensor& reward);
   at::Tensor values_of(const coma_batch& batch);
   void train_critic(const coma_batch& batch, const detail::training_targets& targets,
                     const std::vector<detail::row_index>& usable, double lr,
@@ -90,6 +92,7 @@ class coma_learner {
   optimizer actor_optimizer_, critic_optimizer_;
   detail::minibatch minibatch_;
   detail::minibatch_gradient gradient_;
+  detail::reward_scale reward_scale_;
   detail::skip_guard skips_;
   std::int64_t n_updates_ = 0;
   std::int64_t critic_steps_ = 0;

@@ -409,9 +409,14 @@ TEST_CASE(
     "agent_results: an agent that the limit cuts off has not terminated, one that is left has") {
   const auto shape = joint_shape(meeting().spec(), {"a", "b"}, {});
   agent_results results(shape, {});
+  agent_results limits_end(shape, {}, true);
   const std::vector<float> next(static_cast<std::size_t>(shape.obs_size), 0.0f);
   const auto ends = [&](env_step after) {
     after.agent_reward = {1, 2};
+    limits_end.take(after, 0, next.data(), next.data());
+    CHECK(limits_end.all_terminated());
+    CHECK(std::ranges::equal(limits_end.terminated(), floats{1, 1}));
+    CHECK(std::ranges::equal(limits_end.cut(), std::vector<std::uint8_t>{0, 0}));
     results.take(after, 0, next.data(), next.data());
     return std::vector<float>(results.terminated().begin(), results.terminated().end());
   };

@@ -92,6 +92,25 @@ TEST_CASE("vdn: the sum of the agents' values is learned from the team's reward"
   CHECK(metrics.grad_norm == Approx(102));
 }
 
+TEST_CASE("joint q: rewards are centred by the team's, or by those of each agent", "[joint_q]") {
+  auto options = linear();
+  options.normalize_reward = reward_scaling::center;
+  vdn_learner team(two_agents(), options, 1);
+  set_values(team);
+  team.update(one_step());
+  CHECK(team.td_errors()[0] == Approx(0.9 * (20 + 10) - 2).epsilon(1e-3));
+  iql_learner agents(two_agents(), options, 1, {});
+  set_values(agents);
+  agents.update(one_step());
+  CHECK(agents.td_errors()[0] == Approx(((0.9 * 20 - 1) + (0.9 * 10 - 1)) / 2).epsilon(1e-3));
+  const auto scale = agents.state().reward_scale;
+  REQUIRE(scale.size() == 2);
+  CHECK(scale[1].mean()[0] == Approx(0.75).epsilon(1e-3));
+  vdn_learner plain(two_agents(), linear(), 1);
+  CHECK_THROWS_WITH(plain.set_state(team.state()),
+                    Catch::Contains("vdn: expected statistics of 0"));
+}
+
 TEST_CASE("vdn: forbidden choices have no next value", "[joint_q]") {
   auto batch = one_step();
   batch.next_obs[5] = 0;  // a may not choose 0

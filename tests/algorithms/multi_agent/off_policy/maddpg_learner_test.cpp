@@ -243,6 +243,40 @@ network_shape two_floats() {
 
 }  // namespace
 
+TEST_CASE("maddpg: scaled rewards are those of agents that act, by the statistics of each") {
+  case_random random(11);
+  const auto shape = random_float_agents(random);
+  const auto batch = random_float_batch(random, shape, 23);
+  maddpg_options options;
+  options.network.hidden = {8};
+  maddpg_learner plain(shape, options, 5);
+  options.normalize_reward = reward_scaling::standardize;
+  maddpg_learner scaling(shape, options, 5);
+  const auto agents = shape.agents.size();
+  detail::reward_scale scale(reward_scaling::standardize, agents);
+  auto scaled = batch;
+  for (std::size_t agent = 0; agent < agents; ++agent) {
+    std::vector<float> rewards;
+    for (std::size_t row = 0; row < 23; ++row) {
+      const float* obs = batch.obs.data() + row * static_cast<std::size_t>(shape.obs_size);
+      if (!plain.networks().acts(obs, agent)) continue;
+      rewards.push_back(batch.agent_reward[row * agents + agent]);
+    }
+    scale.add(agent, rewards);
+    for (auto at = agent; at < scaled.agent_reward.size(); at += agents) {
+      scaled.agent_reward[at] = scale.apply(agent, batch.agent_reward[at]);
+    }
+  }
+  plain.update(scaled);
+  scaling.update(batch);
+  CHECK(scaled.agent_reward != batch.agent_reward);
+  const auto expected = plain.state(), found = scaling.state();
+  CHECK(found.actors == expected.actors);
+  for (std::size_t i = 0; i < found.policies.size(); ++i) {
+    CHECK(found.policies[i].critics == expected.policies[i].critics);
+  }
+}
+
 TEST_CASE("gradients: MADDPG's by hand equals autograd's", "[gradients]") {
   for_each_case([](case_random& random) { return gradient_case(random, false); },
                 std::max(case_count(), 1000));
