@@ -14,7 +14,8 @@ at::Tensor kl_estimate(kl_kind kind, const at::Tensor& log_prob, const at::Tenso
     case kl_kind::k2:
       return minus_d.square() / 2;
     case kl_kind::k3:
-      return (-minus_d).exp() + minus_d - 1;
+      // Near 0 the difference of e^d and 1 would have no digits left.
+      return (-minus_d).expm1() + minus_d;
   }
   TORCH_CHECK(false, "kl_estimate: expected one of the kinds");
 }

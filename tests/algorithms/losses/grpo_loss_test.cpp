@@ -86,6 +86,14 @@ TEST_CASE("kl_estimates: k1, k2, k3 and the answers' k1 by hand", "[losses]") {
   check_numbers(kl_of_answers(log_prob, reference, token_rows({1, 2})), {two, -two});
 }
 
+TEST_CASE("kl_estimates: k3 of policies that hardly differ is no rounding error", "[losses]") {
+  const float d = 1e-4f;
+  const auto k3 = kl_estimate(kl_kind::k3, at::zeros({1}), at::tensor({d}));
+  CHECK(k3.item<float>() == Approx(d * d / 2).epsilon(0.02));
+  CHECK(kl_estimate(kl_kind::k3, at::tensor({d}), at::zeros({1})).item<float>() ==
+        Approx(d * d / 2).epsilon(0.02));
+}
+
 TEST_CASE("loss_aggregation: four ways by hand, and micro-batches add up", "[losses]") {
   const auto losses = numbers({1, 2, 6});
   const auto whole = [&](loss_aggregation how) {
