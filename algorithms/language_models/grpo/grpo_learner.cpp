@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_groups.hpp"
@@ -17,19 +16,16 @@
 namespace troupe {
 
 struct grpo_learner::row {
-  llm::token_group group;                  // one group, with the answers that are trained on
-  std::vector<std::int64_t> lengths = {};  // the lengths of these answers, in sampled tokens
-  std::vector<std::size_t> of_answer =
-      {};                     // the answer of the group that each of them is a part of
-  std::int64_t answers = 0;   // all answers, also those that aren't trained on
-  at::Tensor behaviour = {};  // [T]
-  at::Tensor advantage = {};  // [N]
+  llm::token_group group;  // one group, with the parts of the answers that are trained on
+  std::vector<std::int64_t> lengths = {};    // the sampled tokens of each answer, of all its parts
+  std::vector<std::size_t> of_answer = {};   // which answers of the group these are
+  std::int64_t answers = 0;                  // all answers, also those that aren't trained on
+  at::Tensor behaviour = {};                 // [T]
+  at::Tensor advantage = {};                 // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined if not needed
 
   /// The number of answers that are trained on.
-  std::int64_t trained_answers() const {
-    return std::ssize(std::set(of_answer.begin(), of_answer.end()));
-  }
+  std::int64_t trained_answers() const { return std::ssize(lengths); }
   std::int64_t sampled_tokens() const {
     return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   }
@@ -183,9 +179,9 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
     fill(one, reference_policy(), &row::reference);
     const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
     for (std::size_t i = 0; i < one[0].of_answer.size(); ++i) {
-      const double of_part = kl[std::int64_t(i)].item<double>();
-      *of_group[one[0].of_answer[i]] -= options_.penalty() * of_part;
-      report.kl_reward += of_part / static_cast<double>(report.answers);
+      const double of_answer = kl[std::int64_t(i)].item<double>();
+      *of_group[one[0].of_answer[i]] -= options_.penalty() * of_answer;
+      report.kl_reward += of_answer / static_cast<double>(report.answers);
     }
   }
   return rewards;
@@ -201,13 +197,14 @@ grpo_learner::row grpo_learner::row_of(const answer_group& group,
     const auto add = [&](const auto& part) {
       made.group.answers.push_back(part.tokens);
       made.group.read.push_back(part.read);
-      made.lengths.push_back(std::int64_t(part.log_probs.size()));
-      made.of_answer.push_back(i);
       behaviour.insert(behaviour.end(), part.log_probs.begin(), part.log_probs.end());
-      kept.push_back(static_cast<float>(advantages[i]));
     };
     for (const auto& part : a.earlier) add(part);
     add(a);
+    // The parts go through the model by themselves, and are one answer in the loss.
+    made.lengths.push_back(a.sampled_tokens());
+    made.of_answer.push_back(i);
+    kept.push_back(static_cast<float>(advantages[i]));
   }
   made.behaviour = floats(behaviour);
   made.advantage = floats(kept);

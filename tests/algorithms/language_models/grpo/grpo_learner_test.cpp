@@ -98,6 +98,63 @@ TEST_CASE("grpo_learner: all parts of an episode are trained on with its advanta
   CHECK(rise[0] > rise[1]);
 }
 
+/// Gives the answer an earlier part, which follows the prompt by itself, and returns its tokens.
+std::size_t add_part(answer_group& group, std::size_t which, const at::Tensor& given,
+                     const std::vector<llm::token_id>& tokens) {
+  const at::NoGradGuard no_grad;
+  const llm::token_group one{group.prompt, {tokens}};
+  const auto config = small_model();
+  const auto scores = llm::answer_log_probs(config, llm::weights_in(config, given), {&one, 1});
+  const float* first = scores.data_ptr<float>();
+  group.answers[which].earlier.push_back(
+      {.tokens = tokens, .read = {}, .log_probs = {first, first + scores.numel()}});
+  return tokens.size();
+}
+
+TEST_CASE("grpo_learner: an episode of several parts counts once in the mean of the loss") {
+  auto groups = random_groups(2, 4, small_weights());
+  double rewards = 0;
+  for (auto& group : groups) {
+    for (auto& a : group.answers) rewards += (a.reward += 1);
+  }
+  for (const bool parts : {false, true}) {
+    CAPTURE(parts);
+    if (parts) {
+      add_part(groups[0], 0, small_weights(), {3, 1, 4});
+      add_part(groups[0], 0, small_weights(), {2, 7});
+    }
+    // On-policy the loss of each token is minus the reward of its answer.
+    const auto report =
+        make_learner({.variant = grpo_variant::grpo, .advantage = advantage_kind::reward})
+            .update({groups});
+    CHECK(report.loss.loss == Approx(-rewards / 8).epsilon(1e-3));
+    CHECK(report.trained_answers == 8);
+  }
+}
+
+TEST_CASE("grpo_learner: an episode of several parts has one ratio and one weight") {
+  const auto start = small_weights();
+  auto groups = random_groups(1, 2, start);
+  groups[0].answers.resize(1);
+  auto& answer = groups[0].answers[0];
+  const auto first = static_cast<double>(add_part(groups[0], 0, start, {3, 1, 4}));
+  const auto second = static_cast<double>(answer.tokens.size());
+  // The present weights find each token of the first part e^0.4 times as likely as the weights that
+  // sampled it, and those of the second part e^-0.1 times.
+  for (auto& p : answer.earlier[0].log_probs) p -= 0.4f;
+  for (auto& p : answer.log_probs) p += 0.1f;
+  const double sum = 0.4 * first - 0.1 * second;
+  grpo_options options{.variant = grpo_variant::gspo, .advantage = advantage_kind::reward};
+  options.proximal = proximal_policy::behaviour;
+  const auto by_ratio = make_learner(options, start).update({groups});
+  CHECK(by_ratio.loss.ratio == Approx(std::exp(sum / (first + second))).epsilon(1e-3));
+  options.proximal = proximal_policy::recomputed;
+  options.correction = correction_kind::truncate;
+  options.correction_by = correction_level::sequence;
+  const auto by_weight = make_learner(options, start).update({groups});
+  CHECK(by_weight.loss.weight == Approx(std::exp(sum)).epsilon(1e-3));
+}
+
 TEST_CASE("grpo_learner: with the warm start's moments the first step is no full step everywhere") {
   const auto start = small_weights();
   const auto count = static_cast<std::size_t>(start.numel());
