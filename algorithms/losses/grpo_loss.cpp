@@ -84,7 +84,7 @@ grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& 
     kl = kl_estimate(options.kl, in.log_prob, in.reference);
     of_tokens = of_tokens + options.kl_coef * kl;
   }
-  auto loss = aggregated(of_tokens, in.rows, options.aggregation, whole);
+  auto loss = aggregated(of_tokens, in.rows, options.aggregation, whole, in.length_max);
   if (has_entropy) {
     const auto mean = aggregated(in.entropy, in.rows, loss_aggregation::token_mean, whole);
     loss = loss - options.entropy_coef * mean;

@@ -69,6 +69,7 @@ struct grpo_loss_inputs {
   /// [T] the entropy of the whole distribution of each token, in nats, under the weights that are
   /// trained; read only if entropy_coef is not 0
   at::Tensor entropy = {};
+  at::Tensor length_max = {};  ///< [N] see aggregated
 };
 
 /// Metrics over the tokens of one call.

@@ -13,7 +13,7 @@ double above_zero(const char* name, std::int64_t divisor) {
 }  // namespace
 
 at::Tensor aggregated(const at::Tensor& of_tokens, const token_rows& rows, loss_aggregation how,
-                      const loss_divisor& whole) {
+                      const loss_divisor& whole, const at::Tensor& length_max) {
   rows.check_tokens("of_tokens", of_tokens);
   switch (how) {
     case loss_aggregation::token_mean:
@@ -23,6 +23,10 @@ at::Tensor aggregated(const at::Tensor& of_tokens, const token_rows& rows, loss_
     case loss_aggregation::sequence_sum:
       return of_tokens.sum() / above_zero("answers", whole.answers);
     case loss_aggregation::constant_length:
+      if (length_max.defined()) {
+        const auto divisor = rows.spread(length_max).to(of_tokens.scalar_type());
+        return (of_tokens / divisor).sum() / above_zero("answers", whole.answers);
+      }
       return of_tokens.sum() /
              (above_zero("answers", whole.answers) * above_zero("length_max", whole.length_max));
   }

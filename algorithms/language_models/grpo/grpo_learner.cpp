@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -20,6 +21,7 @@ struct grpo_learner::row {
   std::vector<std::int64_t> lengths = {};    // the sampled tokens of each answer, of all its parts
   std::vector<std::size_t> of_answer = {};   // which answers of the group these are
   std::int64_t answers = 0;                  // all answers, also those that aren't trained on
+  std::int64_t length_max = 0;               // the most tokens of an answer of the group's task
   at::Tensor behaviour = {};                 // [T]
   at::Tensor advantage = {};                 // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined if not needed
@@ -163,12 +165,13 @@ void grpo_learner::fill(std::vector<row>& all, const scored_by& by, at::Tensor r
 
 // The rewards with the cost of an answer's length, and less the KL penalty where kl_in is reward.
 std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
-  const auto cache = options_.overlong_tokens(model_.max_completion_tokens);
   std::vector<group_rewards> rewards;
   for (const auto& group : given.groups) {
     auto& of_group = rewards.emplace_back();
+    const auto length_max = model_.length_max(group.task);
+    const auto cache = options_.overlong_tokens(length_max);
     for (const auto& a : group.answers) {
-      const double cost = overlong_reward(a.sampled_tokens(), model_.max_completion_tokens, cache);
+      const double cost = overlong_reward(a.sampled_tokens(), length_max, cache);
       report.overlong_reward += cost / static_cast<double>(report.answers);
       of_group.emplace_back(a.reward + cost);
     }
@@ -222,6 +225,7 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
     report.zero_variance_groups += flat;
     if (flat && options_.zero_variance_rule_used() != zero_variance_rule::keep) continue;
     made.push_back(row_of(given.groups[g], found[g], options_.mask_truncated));
+    made.back().length_max = model_.length_max(given.groups[g].task);
   }
   report.advantages = std::move(found);
   return made;
@@ -231,7 +235,9 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
 // gradients of its micro-batches add up. As in TRL (mask_truncated_completions) an answer that
 // isn't trained on counts as an answer in the divisor, but its tokens do not count.
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
-  loss_divisor whole{.length_max = model_.max_completion_tokens};
+  loss_divisor whole{.length_max = minibatch.front()->length_max};
+  const bool alike = std::ranges::all_of(
+      minibatch, [&](const row* each) { return each->length_max == whole.length_max; });
   std::vector<const row*> trained;
   for (const auto* each : minibatch) {
     whole.tokens += each->sampled_tokens();
@@ -242,23 +248,26 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   tuned_.gradient().zero_();
   double loss = 0.0;
   for (const auto& some : micro_batches(trained)) {
-    std::vector<std::int64_t> lengths;
+    std::vector<std::int64_t> lengths, lengths_max;
     std::vector<at::Tensor> behaviour, proximal, reference, advantage;
     for (const auto* each : some) {
       lengths.insert(lengths.end(), each->lengths.begin(), each->lengths.end());
+      lengths_max.insert(lengths_max.end(), each->lengths.size(), each->length_max);
       behaviour.push_back(each->behaviour);
       advantage.push_back(each->advantage);
       if (each->proximal.defined()) proximal.push_back(each->proximal);
       if (each->reference.defined()) reference.push_back(each->reference);
     }
     const auto scores = scores_of(some, policy(), loss_.entropy_coef != 0.0);
-    const grpo_loss_inputs in{.rows = token_rows(std::move(lengths)),
-                              .log_prob = scores.log_probs,
-                              .behaviour = at::cat(behaviour),
-                              .proximal = proximal.empty() ? at::Tensor() : at::cat(proximal),
-                              .reference = reference.empty() ? at::Tensor() : at::cat(reference),
-                              .advantage = at::cat(advantage),
-                              .entropy = scores.entropy};
+    const grpo_loss_inputs in{
+        .rows = token_rows(std::move(lengths)),
+        .log_prob = scores.log_probs,
+        .behaviour = at::cat(behaviour),
+        .proximal = proximal.empty() ? at::Tensor() : at::cat(proximal),
+        .reference = reference.empty() ? at::Tensor() : at::cat(reference),
+        .advantage = at::cat(advantage),
+        .entropy = scores.entropy,
+        .length_max = alike ? at::Tensor() : at::tensor(lengths_max).to(at::kFloat)};
     const auto result = grpo_loss(in, loss_, whole);
     result.loss.backward();
     loss += result.metrics.loss;

@@ -26,9 +26,15 @@ namespace troupe {
 struct grpo_model {
   llm::model_config config;
   double temperature = 1.0;                 ///< the temperature at which answers were sampled
-  std::int64_t max_completion_tokens = 16;  ///< the most tokens that can be sampled in an answer
-  double lr = 1e-5;                         ///< the step size if the options have none
-  std::int64_t updates = 0;  ///< the length of the training; 0 if unknown, then lr stays
+  std::int64_t max_completion_tokens = 16;  ///< the most tokens that can be sampled in a reply
+  std::vector<int> turns = {};  ///< the most replies of an answer of each task; empty: 1 each
+  double lr = 1e-5;             ///< the step size if the options have none
+  std::int64_t updates = 0;     ///< the length of the training; 0 if unknown, then lr stays
+
+  /// The most tokens that can be sampled in an answer of a task.
+  std::int64_t length_max(std::uint64_t task) const {
+    return max_completion_tokens * (turns.empty() ? 1 : turns.at(task));
+  }
 };
 
 /// The report of an update. The means of the loss's metrics are over trained tokens and optimiser

@@ -72,12 +72,12 @@ warm_start_sampler warm_start_of_all(const prompt_format& format,
   };
 }
 
-/// The most turns of an episode of any task.
-int most_turns(const std::vector<grpo_part>& parts) {
-  int most = 1;
+/// The most turns of an episode of each task.
+std::vector<int> turns_of(const std::vector<grpo_part>& parts) {
+  std::vector<int> turns;
   for (const auto& part : parts)
-    if (part.task.is_played()) most = std::max(most, part.config.world.turns.value_or(1));
-  return most;
+    turns.push_back(part.task.is_played() ? part.config.world.turns.value_or(1) : 1);
+  return turns;
 }
 
 std::vector<llm::problem_set> problems_of_all(const std::vector<grpo_part>& parts) {
@@ -161,11 +161,11 @@ task<> grpo::serve_trainer(const checkpoint* from) {
     co_await in.store.route<&weight_store::put>(std::move(first));
   }
 
-  const grpo_model model{
-      .config = format_->config,
-      .temperature = config_.rollout.temperature,
-      .max_completion_tokens = config_.rollout.max_completion_tokens * most_turns(parts_),
-      .updates = config_.total_steps};
+  const grpo_model model{.config = format_->config,
+                         .temperature = config_.rollout.temperature,
+                         .max_completion_tokens = config_.rollout.max_completion_tokens,
+                         .turns = turns_of(parts_),
+                         .updates = config_.total_steps};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
     return grpo_learner(model, options, start, seed);

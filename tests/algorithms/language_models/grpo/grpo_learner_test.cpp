@@ -270,6 +270,44 @@ TEST_CASE("grpo_learner: long answers cost reward, and the report says how much"
   CHECK(make_learner({}).update({groups}).overlong_reward == 0.0);
 }
 
+TEST_CASE("grpo_learner: an answer's limit is that of its own task") {
+  // Task 0 has answers of at most 5 tokens, and an episode of task 1 has three replies.
+  const grpo_model model{
+      .config = small_model(), .max_completion_tokens = 5, .turns = {1, 3}, .lr = 1e-3};
+  const auto learned = [&](const std::vector<answer_group>& groups, const grpo_options& options) {
+    return grpo_learner(model, options, {small_weights(), {}}, 7).update({groups});
+  };
+  auto groups = random_groups(2, 4, small_weights());  // of 1 to 5 tokens
+  groups[1].task = 1;
+  groups[0].answers[0] = {.tokens = {1, 2, 3, 4, 5}, .log_probs = std::vector<float>(5, -3.0f)};
+  const auto costly = learned(groups, {.advantage = advantage_kind::reward, .overlong_cache = 2});
+  double cost[2] = {}, expected = 0;
+  for (std::size_t g = 0; g < 2; ++g) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto& a = groups[g].answers[i];
+      cost[g] += costly.advantages[g][i] - a.reward;
+      if (g == 0) expected -= a.tokens.size() == 5 ? 1.0 : a.tokens.size() == 4 ? 0.5 : 0.0;
+    }
+  }
+  CHECK(expected < 0);
+  CHECK(cost[0] == Approx(expected));
+  CHECK(cost[1] == 0);
+
+  // On-policy the loss of each token is minus the reward of its answer.
+  groups = random_groups(2, 4, small_weights());
+  groups[1].task = 1;
+  double loss = 0;
+  for (auto& group : groups) {
+    for (auto& a : group.answers) {
+      a.reward += 1;
+      const auto tokens = static_cast<double>(a.tokens.size());
+      loss -= a.reward * tokens / (group.task == 0 ? 5 : 15) / 8;
+    }
+  }
+  const grpo_options dr_grpo{.variant = grpo_variant::dr_grpo, .advantage = advantage_kind::reward};
+  CHECK(learned(groups, dr_grpo).loss.loss == Approx(loss).epsilon(1e-3));
+}
+
 TEST_CASE("grpo_learner: the deviation of rewards is the mean of those within groups") {
   auto groups = random_groups(2, 4, small_weights());
   const std::vector<double> rewards{1, 0, 1, 0};
