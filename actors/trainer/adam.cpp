@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "actors/kernels/cpu_clones.hpp"
 #include "actors/kernels/flush_denormals.hpp"
@@ -45,7 +46,19 @@ void check_size(const char* what, std::size_t got, std::size_t expected) {
 
 }  // namespace
 
-adam::adam(std::size_t parameter_count, adam_options options) : options_(options) {
+adam::adam(std::size_t parameter_count, adam_options options,
+           std::vector<parameter_range> undecayed)
+    : options_(options), undecayed_(std::move(undecayed)) {
+  std::size_t end = 0;
+  for (const auto& each : undecayed_) {
+    if (each.first < end || each.first + each.count > parameter_count) {
+      throw std::invalid_argument("adam: expected undecayed parameters in order and below " +
+                                  std::to_string(parameter_count) + ", got " +
+                                  std::to_string(each.count) + " from " +
+                                  std::to_string(each.first) + " on");
+    }
+    end = each.first + each.count;
+  }
   state_.first_moment.resize(parameter_count);
   state_.second_moment.resize(parameter_count);
 }
@@ -61,7 +74,7 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
 
   ++state_.step;
   const auto t = static_cast<double>(state_.step);
-  const step_constants constants{
+  step_constants constants{
       .gradient_scale = static_cast<float>(clipped.scale),
       .beta1 = static_cast<float>(options_.beta1),
       .beta2 = static_cast<float>(options_.beta2),
@@ -71,8 +84,21 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
       .inverse_correction = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t))),
       .eps = static_cast<float>(options_.eps),
       .kept = static_cast<float>(1.0 - lr * options_.weight_decay)};
-  update(count, constants, gradient.data(), state_.first_moment.data(), state_.second_moment.data(),
-         parameters.data());
+  std::size_t done = 0;
+  const auto update_to = [&](std::size_t end) {
+    update(end - done, constants, gradient.data() + done, state_.first_moment.data() + done,
+           state_.second_moment.data() + done, parameters.data() + done);
+    done = end;
+  };
+  const float kept = constants.kept;
+  for (const auto& each : undecayed_) {
+    if (kept == 1.0f) break;
+    update_to(each.first);
+    constants.kept = 1.0f;
+    update_to(each.first + each.count);
+    constants.kept = kept;
+  }
+  update_to(count);
   return clipped.norm;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // The optimiser Adam, with gradient clipping.
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,8 +16,17 @@ struct adam_options {
   /// The gradient's Euclidean norm is clipped to this; 0 means no clipping.
   double max_grad_norm = 0.5;
   /// Each step multiplies every parameter by 1 - lr * weight_decay, apart from the gradient
-  /// (Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101, algorithm 2).
+  /// (Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101, algorithm 2). Parameters can be
+  /// left out.
   double weight_decay = 0.0;
+};
+
+/// Some parameters of a block, one after another.
+struct parameter_range {
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  bool operator==(const parameter_range&) const = default;
 };
 
 /// Everything that the next step depends on besides the parameters and the gradient.
@@ -33,7 +43,10 @@ struct adam_state {
 /// torch.nn.utils.clip_grad_norm_ and torch.optim.Adam, with weight decay torch.optim.AdamW.
 class adam {
  public:
-  explicit adam(std::size_t parameter_count, adam_options options = {});
+  /// Weight decay leaves the parameters `undecayed` as they are. Throws std::invalid_argument
+  /// unless these are in order and among the P.
+  explicit adam(std::size_t parameter_count, adam_options options = {},
+                std::vector<parameter_range> undecayed = {});
 
   /// Takes one step with learning rate `lr`, and returns the gradient's norm before clipping. If
   /// the norm is not finite, nothing changes. Throws std::invalid_argument if the sizes are not P.
@@ -46,6 +59,7 @@ class adam {
 
  private:
   adam_options options_;
+  std::vector<parameter_range> undecayed_;
   adam_state state_;
 };
 

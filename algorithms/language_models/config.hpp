@@ -1,7 +1,12 @@
 #pragma once
 // The options that GRPO and supervised fine-tuning share.
 
+#include <cstddef>
+#include <vector>
+
+#include "actors/llm/model/model_weights.hpp"
 #include "actors/trainer/adam.hpp"
+#include "actors/trainer/weight_decay.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -11,6 +16,7 @@ namespace troupe {
 struct language_model_options {
   double max_grad_norm = 1.0;
   double weight_decay = 0.0;
+  decayed_parameters weight_decay_of = decayed_parameters::all;
   double beta1 = 0.9, beta2 = 0.999, adam_eps = 1e-8;
   int max_skipped_steps = 10;
 
@@ -23,6 +29,23 @@ struct language_model_options {
   }
 };
 
+/// The parts of a block of a model's weights, in the order of for_each_weight, that weight decay
+/// leaves out. LoRA adapters are matrices, of which it leaves out none.
+inline std::vector<parameter_range> undecayed_in(const llm::model_config& config,
+                                                 decayed_parameters of) {
+  std::vector<parameter_range> ranges;
+  if (of == decayed_parameters::all) return ranges;
+  std::size_t first = 0;
+  llm::model_weights none;
+  llm::for_each_weight(config, none, [&](const llm::weight_place& place, at::Tensor&) {
+    std::size_t count = 1;
+    for (const auto size : place.shape) count *= static_cast<std::size_t>(size);
+    add_undecayed(ranges, first, count, place.shape.size());
+    first += count;
+  });
+  return ranges;
+}
+
 /// Describes the fields of language_model_options in an Options that derives from it.
 template <class Options>
 void describe_adamw(options_schema<Options>& s) {
@@ -31,7 +54,7 @@ void describe_adamw(options_schema<Options>& s) {
       .help(
           "The largest norm of the gradient of all parameters together; a larger gradient is "
           "scaled down to it. 0 means no clipping.");
-  s.field("weight_decay", &Options::weight_decay).at_least(0).help("AdamW's weight decay.");
+  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
   s.field("beta1", &Options::beta1).at_least(0).below(1).help("AdamW's decay of the first moment.");
   s.field("beta2", &Options::beta2)
       .at_least(0)

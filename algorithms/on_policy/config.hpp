@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/networks/network.hpp"
+#include "actors/trainer/weight_decay.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/run/config.hpp"
@@ -56,6 +57,8 @@ struct on_policy_options {
   reward_scaling normalize_reward = reward_scaling::none;
   optimizer_kind optimizer = optimizer_kind::adam;
   double optimizer_eps = 1e-5;
+  double weight_decay = 0.0;  ///< Adam's.
+  decayed_parameters weight_decay_of = decayed_parameters::all;
   double rmsprop_alpha = 0.99;
   int replicas = 1;
   double rank_timeout = 30.0;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "actors/checkpoint/state_codec.hpp"
+#include "actors/networks/named_tensors.hpp"
 #include "actors/torch/tensor_codec.hpp"
 #include "algorithms/on_policy/targets.hpp"
 
@@ -30,10 +31,15 @@ network_options network_for(const on_policy_loss& loss, network_options network)
 
 }  // namespace
 
-optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count) {
+optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count,
+                       std::vector<parameter_range> undecayed) {
   const auto count = static_cast<std::size_t>(parameter_count);
   if (options.optimizer == optimizer_kind::adam) {
-    return adam(count, {.eps = options.optimizer_eps, .max_grad_norm = options.max_grad_norm});
+    return adam(count,
+                {.eps = options.optimizer_eps,
+                 .max_grad_norm = options.max_grad_norm,
+                 .weight_decay = options.weight_decay},
+                std::move(undecayed));
   }
   return rmsprop(count,
                  {.alpha = options.rmsprop_alpha,
@@ -46,7 +52,10 @@ on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy
                                      on_policy_loss loss, std::uint64_t seed)
     : options_(checked_options(options, loss.name)),
       model_(shape, network_for(loss, options.network), seed),
-      optimizer_(optimizer_of(options, model_.trained_count())),
+      optimizer_(optimizer_of(
+          options, model_.trained_count(),
+          undecayed_in(layout_of(shape, network_for(loss, options.network)),
+                       static_cast<std::size_t>(model_.trained_count()), options.weight_decay_of))),
       random_(~seed),
       minibatch_(shape),
       advantages_(options.normalize_advantage, model_.is_fused()),

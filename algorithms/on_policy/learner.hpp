@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/networks/actor_critic.hpp"
 #include "actors/random/action_random.hpp"
@@ -31,8 +32,10 @@ struct on_policy_learner_state {
   detail::reward_scale::state reward_scale = {};     ///< Used with normalize_reward.
 };
 
-/// Returns the optimiser, of so many parameters, that the options choose.
-optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count);
+/// Returns the optimiser, of so many parameters, that the options choose. Adam's weight decay
+/// leaves out those that are `undecayed`.
+optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count,
+                       std::vector<parameter_range> undecayed = {});
 
 /// The update rule of all on-policy algorithms (Schulman et al. 2017,
 /// https://arxiv.org/abs/1707.06347, algorithm 1) with the details of Stable-Baselines3. Algorithms

@@ -102,7 +102,9 @@ grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_s
       tuned_(lora_ ? adapted(first_, llm::initial_adapters(model_.config, *lora_, adapter_seed_))
                    : llm::tuned_model(model_.config, start.parameters.clone())),
       merged_(lora_ ? tuned_.merged() : at::Tensor()),
-      optimizer_(static_cast<std::size_t>(tuned_.trained().numel()), options.adam()),
+      optimizer_(static_cast<std::size_t>(tuned_.trained().numel()), options.adam(),
+                 lora_ ? std::vector<parameter_range>()
+                       : undecayed_in(model_.config, options.weight_decay_of)),
       random_(seed),
       skips_("grpo", options.max_skipped_steps) {
   if (start.moments.step > 0 && !lora_) optimizer_.set_state(std::move(start.moments));

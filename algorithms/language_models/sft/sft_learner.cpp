@@ -22,7 +22,9 @@ std::span<float> floats(const at::Tensor& x) {
 sft_learner::sft_learner(llm::tuned_model model, const sft_options& options)
     : model_(std::move(model)),
       options_(checked_options(options, "sft")),
-      optimizer_(std::size_t(model_.trained().numel()), options.adam()),
+      optimizer_(std::size_t(model_.trained().numel()), options.adam(),
+                 model_.adapters() ? std::vector<parameter_range>()
+                                   : undecayed_in(model_.config(), options.weight_decay_of)),
       skips_("sft", options.max_skipped_steps) {}
 
 sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor start)

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "actors/trainer/weight_decay.hpp"
 #include "algorithms/off_policy/config.hpp"
 
 namespace troupe {
@@ -25,6 +27,8 @@ struct action_value_options : off_policy_options {
 /// The options of DQN's update rule; `describe` has their units, ranges and meanings.
 struct dqn_options : action_value_options {
   bool dueling = false;
+  double weight_decay = 0.0;
+  decayed_parameters weight_decay_of = decayed_parameters::all;
 };
 
 /// Returns the number of steps of each environment between updates of the target network.
@@ -62,5 +66,7 @@ struct dqn_config : off_policy_config_with<dqn_options> {
 
 void describe(options_schema<dqn_options>& s);
 void describe(options_schema<dqn_config>& s);
+
+std::vector<idle_rule> idle_rules_of(const dqn_config& config);
 
 }  // namespace troupe

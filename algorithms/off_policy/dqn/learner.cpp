@@ -8,6 +8,16 @@
 #include "actors/trainer/polyak.hpp"
 
 namespace troupe {
+namespace {
+
+tensor_layout layout_for(const network_shape& shape, const dqn_options& options,
+                         network_kind kind) {
+  auto network = options.network;
+  network.kind = kind;
+  return layout_of(shape, network);
+}
+
+}  // namespace
 
 dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed)
     : options_(checked_options(options, "dqn")),
@@ -15,7 +25,12 @@ dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options,
               options.dueling ? network_kind::dueling_q_values : network_kind::q_values),
       target_(online_.parameters().size()),
       gradient_(target_.size()),
-      optimizer_(target_.size(), {.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm}),
+      optimizer_(target_.size(),
+                 {.eps = options.adam_eps,
+                  .max_grad_norm = options.max_grad_norm,
+                  .weight_decay = options.weight_decay},
+                 undecayed_in(layout_for(shape, options, online_.kind()), target_.size(),
+                              options.weight_decay_of)),
       random_(seed),
       fused_(detail::uses_fused(options.backend, online_.stack())),
       guard_("dqn", options.max_skipped_steps) {

@@ -11,7 +11,8 @@ void describe(enum_schema<value_clipping>& s) {
 void describe(options_schema<ppo_options>& s) { describe_ppo(s); }
 
 std::vector<idle_rule> idle_rules_of(const ppo_options& c) {
-  return {{!c.clip_range_vf, "trainer.clip_range_vf is null", {"trainer.clip_vf_loss"}}};
+  return {{!c.clip_range_vf, "trainer.clip_range_vf is null", {"trainer.clip_vf_loss"}},
+          {c.weight_decay == 0, "trainer.weight_decay is 0", {"trainer.weight_decay_of"}}};
 }
 
 std::vector<idle_rule> idle_rules_of(const ppo_config& c) {

@@ -30,6 +30,7 @@ struct ppo_config : on_policy_config {
 template <class Options>
 void describe_ppo(options_schema<Options>& s) {
   describe_update_rule(s, "adam_eps");
+  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
   describe_advantages(s);
   describe_epochs(s);
   s.field("clip_range", &ppo_options::clip_range)

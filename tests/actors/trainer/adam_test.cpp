@@ -75,6 +75,28 @@ TEST_CASE("adam: weight decay is taken from the parameters, as libtorch's AdamW 
   CHECK((at::tensor(parameters) - reference.detach()).abs().max().item<double>() < 1e-6);
 }
 
+TEST_CASE("adam: weight decay leaves out what it shall", "[trainer]") {
+  action_random random(5);
+  std::vector<float> start(101), gradient(101);
+  fill(random, 1.0, start);
+  fill(random, 1.0, gradient);
+  const auto stepped = [&](double decay, std::vector<parameter_range> undecayed) {
+    auto parameters = start;
+    adam optimizer(101, {.max_grad_norm = 0.0, .weight_decay = decay}, std::move(undecayed));
+    optimizer.step(parameters, gradient, 0.1);
+    return parameters;
+  };
+  const auto plain = stepped(0, {}), all = stepped(0.5, {});
+  const auto some = stepped(0.5, {{3, 10}, {90, 11}});
+  for (std::size_t i = 0; i < 101; ++i) {
+    const bool left_out = (i >= 3 && i < 13) || i >= 90;
+    CHECK(some[i] == Approx((left_out ? plain : all)[i]).margin(1e-7));
+  }
+  CHECK(stepped(0, {{3, 10}}) == plain);
+  CHECK_THROWS_WITH(adam(10, {}, {{5, 2}, {6, 1}}), Catch::Contains("got 1 from 6 on"));
+  CHECK_THROWS_WITH(adam(10, {}, {{5, 6}}), Catch::Contains("below 10, got 6 from 5 on"));
+}
+
 TEST_CASE("adam: a gradient that is not finite changes nothing", "[trainer]") {
   for (float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3e38f}) {

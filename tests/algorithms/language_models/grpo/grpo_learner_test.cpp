@@ -308,6 +308,35 @@ TEST_CASE("grpo_learner: an answer's limit is that of its own task") {
   CHECK(learned(groups, dr_grpo).loss.loss == Approx(loss).epsilon(1e-3));
 }
 
+TEST_CASE("grpo_learner: weight decay shrinks all weights, or leaves out norms and biases") {
+  const auto start = small_weights();
+  const auto groups = random_groups(2, 4, start);
+  const auto stepped = [&](double decay, decayed_parameters of) {
+    grpo_options options;
+    options.weight_decay = decay;
+    options.weight_decay_of = of;
+    auto learner = make_learner(options, start);
+    learner.update({groups});
+    return learner.parameters().clone();
+  };
+  const auto plain = stepped(0, decayed_parameters::all);
+  const auto all = plain - stepped(0.5, decayed_parameters::all);
+  const auto matrices = plain - stepped(0.5, decayed_parameters::matrices);
+  const auto decay = 1e-3 * 0.5 * start;
+  CHECK(at::allclose(all, decay, 1e-2, 1e-6));
+  auto weights = llm::weights_in(small_model(), decay);
+  std::int64_t first = 0, vectors = 0;
+  llm::for_each_weight(small_model(), weights, [&](const llm::weight_place& place, at::Tensor& of) {
+    INFO(place.name);
+    const bool is_matrix = place.shape.size() > 1;
+    vectors += !is_matrix;
+    const auto lost = matrices.narrow(0, first, of.numel()).view(place.shape);
+    CHECK(at::allclose(lost, is_matrix ? of : at::zeros_like(of), 1e-2, 1e-6));
+    first += of.numel();
+  });
+  CHECK(vectors > 0);
+}
+
 TEST_CASE("grpo_learner: the deviation of rewards is the mean of those within groups") {
   auto groups = random_groups(2, 4, small_weights());
   const std::vector<double> rewards{1, 0, 1, 0};

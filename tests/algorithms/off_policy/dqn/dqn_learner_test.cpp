@@ -47,6 +47,29 @@ TEST_CASE("dqn: targets bootstrap where no episode was terminated", "[dqn]") {
   CHECK(metrics.grad_norm == Approx(std::sqrt(2 * (0.25 + 0.015625))));
 }
 
+TEST_CASE("dqn: weight decay shrinks all parameters, or leaves out biases", "[dqn]") {
+  const auto stepped = [](double decay, decayed_parameters of) {
+    dqn_options options;
+    options.lr = 0.1;
+    options.weight_decay = decay;
+    options.weight_decay_of = of;
+    auto learner = linear(options);
+    auto state = learner.state();
+    state.parameters = {1.0f, 2.0f, 3.0f, 4.0f};  // two weights and two biases
+    learner.set_state(state);
+    learner.update(two_rows());
+    return learner.state().parameters;
+  };
+  const auto plain = stepped(0, decayed_parameters::all);
+  const auto all = stepped(0.5, decayed_parameters::all);
+  const auto matrices = stepped(0.5, decayed_parameters::matrices);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double decayed = plain[i] - 0.1 * 0.5 * static_cast<double>(i + 1);
+    CHECK(all[i] == Approx(decayed));
+    CHECK(matrices[i] == Approx(i < 2 ? decayed : plain[i]));
+  }
+}
+
 TEST_CASE("dqn: double takes the target's value of the online network's choice", "[dqn]") {
   // Online prefers action 1 at x = 2, which the target values 6: .5 + .9 * 6 = 5.9.
   dqn_options double_q;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "actors/networks/named_tensors.hpp"
 #include "algorithms/losses/gae.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"
@@ -76,6 +77,36 @@ TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad
     CHECK(metrics.n_updates == 8);
     CHECK(metrics.optimizer_steps == 8);
     CHECK((metrics.std > 0.0) == shape.is_continuous());
+  }
+}
+
+TEST_CASE("ppo_learner: weight decay shrinks all parameters, or matrices alone", "[ppo]") {
+  const auto shape = continuous();
+  constexpr std::int64_t T = 8, B = 4;
+  actor_critic reference(shape, ppo_options().network, 3);
+  const auto start = 0.1 * at::rand({reference.parameter_count()}) + 0.1;
+  reference.load_parameters(start);
+  const auto batch = acted_batch(reference, T, B);
+  const auto stepped = [&](double decay, decayed_parameters of) {
+    ppo_options options{{.lr = 0.01, .batch_size = T * B, .n_epochs = 1}};
+    options.weight_decay = decay;
+    options.weight_decay_of = of;
+    ppo_learner learner(shape, options, 3);
+    learner.model().load_parameters(start);
+    learner.update(batch);
+    return learner.parameters().clone();
+  };
+  const auto plain = stepped(0, decayed_parameters::all);
+  const auto all = stepped(0.5, decayed_parameters::all);
+  const auto matrices = stepped(0.5, decayed_parameters::matrices);
+  const auto decay = 0.01 * 0.5 * start;
+  CHECK(at::allclose(plain - all, decay, 1e-3, 1e-6));
+  for (const auto& place : layout_of(shape, ppo_options().network).tensors) {
+    INFO(place.name);
+    const auto lost = (plain - matrices).narrow(0, place.offset, place.count());
+    const auto expected = decay.narrow(0, place.offset, place.count());
+    CHECK(at::allclose(lost, place.sizes.size() == 2 ? expected : at::zeros_like(expected), 1e-3,
+                       1e-6));
   }
 }
 
