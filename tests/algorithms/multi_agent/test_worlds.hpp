@@ -109,21 +109,21 @@ class turns final : public multi_agent_environment {
   std::int64_t t_ = 0;
 };
 
-/// Two players act in turn, and player `absent` never does. Each step costs the team 1 if
-/// `CostsTeam`, else it costs the player that acts 1. Only a time limit ends the episode, after
-/// five steps.
+/// Two players act in turn, and player `absent` never does; they always see 1. Each step costs the
+/// team 1 if `CostsTeam`, else it costs the player that acts 1. Only a time limit ends the episode,
+/// after five steps.
 template <bool CostsTeam>
 class endless final : public multi_agent_environment {
  public:
   static constexpr std::size_t absent = 2;
 
   env_spec spec() const override {
-    const space turn = spaces::box(0, 1, {1});
+    const space one = spaces::box(0, 1, {1});
     return with_joint_spaces({.id = CostsTeam ? "Endless-v0" : "EndlessOwn-v0",
                               .max_episode_steps = 5,
-                              .agents = {{"player_0", turn, spaces::discrete(2)},
-                                         {"player_1", turn, spaces::discrete(2)},
-                                         {"player_2", turn, spaces::discrete(2)}},
+                              .agents = {{"player_0", one, spaces::discrete(2)},
+                                         {"player_1", one, spaces::discrete(2)},
+                                         {"player_2", one, spaces::discrete(2)}},
                               .agents_vary = true});
   }
   void begin(std::optional<std::uint64_t>, joint_observation obs) override {
@@ -145,9 +145,8 @@ class endless final : public multi_agent_environment {
  private:
   void show(joint_observation obs) const {
     for (std::size_t i = 0; i < 3; ++i) {
-      const bool acts = i != absent && t_ % 2 == static_cast<std::int64_t>(i);
-      obs[i][0] = acts ? 1.0f : 0.0f;
-      obs.set_active(i, acts);
+      obs[i][0] = 1;
+      obs.set_active(i, i != absent && t_ % 2 == static_cast<std::int64_t>(i));
     }
   }
   std::int64_t t_ = 0;
