@@ -26,7 +26,10 @@ std::string refusal(const malformed_config& c) {
 
 bool names_place(const malformed_config& c, const std::string& message) {
   static const std::regex line("line [1-9][0-9]*, column [1-9][0-9]*");
-  return c.place.empty() ? std::regex_search(message, line) : message.rfind(c.place, 0) == 0;
+  if (!c.place.empty()) return message.rfind(c.place, 0) == 0;
+  // Text that is well-formed by chance may name a key twice, which has a path as its place.
+  const bool repeats_key = message.find(": expected each key once") != std::string::npos;
+  return std::regex_search(message, line) || (repeats_key && message[0] == '/');
 }
 
 /// What a terminal can show: UTF-8, in nlohmann's judgement, without control characters.

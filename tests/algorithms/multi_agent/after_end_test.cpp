@@ -120,7 +120,7 @@ TEST_CASE("advantage_normalization: rows after an agent's end do not count") {
   batch.obs = at::zeros({1, 4, 1});
   batch.action = at::zeros({1, 4}, at::kLong);
   batch.log_prob = at::zeros({1, 4});
-  batch.acted = at::tensor({true, false, true, true}, at::kBool).view({1, 4});
+  batch.acted = at::tensor({1.0f, 0.0f, 1.0f, 1.0f}).to(at::kBool).view({1, 4});
   const auto zeros = at::zeros({1, 4});
   const detail::training_targets targets{.value = zeros,
                                          .advantage = at::tensor({1.0f, 99.0f, 3.0f, 5.0f}),
