@@ -91,6 +91,7 @@ def make_run(troupe, arguments, facts, killed=False):
             return summary
         columns = read_columns(pathlib.Path(summary["run_directory"]) / "progress.csv")
     kept = {key: value for key, value in summary.items() if key not in OTHER_KEYS and key != "weights_sha256"}
+    kept["env"] = str(kept.get("env")).replace(str(worlds), "{worlds}")  # each build has a plug-in of its own
     return {"weights": summary["weights_sha256"], "columns": columns, "summary": kept}
 
 
