@@ -28,6 +28,7 @@ report "and refuses one that isn't, by its name" $?
 run train --env "$plugins/several.so:Counter-v1" -n 256 'env.options={"first":100}' --runs options "${few[@]}"
 report "env.options reach its constructor" $code
 
+: >served  # for tail, which may come before the server
 "$troupe" serve-env ./lamps.so --port 0 --metrics-port 0 >served 2>&1 &
 server=$!
 timeout 60 grep -q -m 1 '^serving ./lamps.so at' <(tail -f -n +1 --pid "$server" served)
