@@ -3,8 +3,9 @@
 
 A public header is one that the table "Which header for what" in docs/architecture.md names. It is
 compiled as the only include of a file, by the command of a source near it in compile_commands.json,
-without the precompiled header, which would hide what it forgets to include. With --all every header
-of the layers is. What a header says of itself is a comment with // at its top: Doxygen takes one with
+without the precompiled header, which would hide what it forgets to include. ccache, where it is
+installed, compiles only what has changed since the last time. With --all every header of the layers
+is compiled. What a header says of itself is a comment with // at its top: Doxygen takes one with
 /// before `namespace troupe` as the description of the whole namespace.
 """
 import concurrent.futures
@@ -13,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -75,18 +77,21 @@ def find_command(database, header):
     return database[min(database, key=distance)]
 
 
-def compile_alone(root, entry, header):
+def compile_alone(root, build, entry, header):
     """What the compiler says of a file that includes the header and nothing else; empty: nothing."""
-    command = read_flags(entry["command"]) + ["-Werror", "-fsyntax-only", "-x", "c++", "-"]
-    result = subprocess.run(command,
-                            input=f'#include "{header}"\n', cwd=entry["directory"], text=True,
-                            capture_output=True, check=False)
+    including = build / "tests/public_headers" / (header.replace("/", "-") + ".cpp")
+    including.parent.mkdir(parents=True, exist_ok=True)
+    including.write_text(f'#include "{header}"\n')
+    ccache = shutil.which("ccache")
+    launcher = [source.ROOT / "cmake/compile.sh", root, ccache] if ccache else []
+    command = [*launcher, *read_flags(entry["command"]), "-Werror", "-O0", "-c", including, "-o", including.with_suffix(".o")]
+    result = subprocess.run(command, cwd=entry["directory"], text=True, capture_output=True, check=False)
     return result.stderr.strip() or (f"exit code {result.returncode}" if result.returncode else "")
 
 
-def find_problem(root, database, header):
+def find_problem(root, build, database, header):
     """What is wrong with the header; empty: nothing."""
-    problem = compile_alone(root, find_command(database, header), header)
+    problem = compile_alone(root, build, find_command(database, header), header)
     if problem:
         return f"does not compile alone:\n{problem}"
     described = _DESCRIBED_NAMESPACE.search((root / header).read_text())
@@ -101,7 +106,7 @@ def main():
     database = read_database(build, root)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        told = pool.map(lambda header: find_problem(root, database, header), headers)
+        told = pool.map(lambda header: find_problem(root, build, database, header), headers)
         for header, problem in zip(headers, told):
             if problem:
                 failed += 1
