@@ -252,20 +252,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_intermixed_args()
     kept = runs.Runs(options.build, "multi_agent", options.list)
-    results, counts = {}, {"passed": 0, "failed": 0, "skipped": 0}
-    for name in options.cells or CELLS:
-        try:
-            results[name], measures = CELLS[name](kept)
-        except runs.Missing as missing:
-            print(f"{name}: skipped: {missing}", flush=True)
-            counts["skipped"] += 1
-            continue
-        print(f"{name}: {', '.join(f'{what} {value:.4g}' for what, value in measures.items())}", flush=True)
-        counts["passed" if bars.print_faults(name, measures, BARS[name]) else "failed"] += 1
-    print(", ".join(f"{count} {what}" for what, count in counts.items()))
-    if options.json:
-        print(json.dumps(results))
-    return 1 if counts["failed"] else 0
+    return runs.judge(options.cells or CELLS, lambda cell: CELLS[cell](kept), BARS,
+                      lambda _, __, measures: ", ".join(f"{what} {value:.4g}" for what, value in measures.items()), options.json)
 
 
 if __name__ == "__main__":

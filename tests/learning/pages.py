@@ -12,7 +12,6 @@ What is done is kept in runs/learning/pages, and is not done again unless the pa
 changed since. --list prints what is kept. Closes with `N passed, N failed, N skipped`.
 """
 import argparse
-import json
 import pathlib
 import sys
 
@@ -30,13 +29,20 @@ BARS = {**{algorithm: {"median": bars.at_least(SOLVED)} for algorithm in ("ppo",
 
 
 def result_of(kept, algorithm):
-    """What the seeds have come to."""
+    """What the seeds have come to, and what is judged."""
     words = page.example_of(algorithm)
     results = [kept.train(algorithm, words, seed) for seed in SEEDS]
     means = [each["eval_mean"] for each in results]
+    median = bars.median_of(means)
     return {"command": ["troupe", "train", *words], "means": means, "stds": [each["eval_std"] for each in results],
-            "median": bars.median_of(means), "reached": sum(BARS[algorithm]["median"].holds(mean) for mean in means),
-            "steps": results[0]["steps"], "cpu_s": [each["cpu_s"] for each in results]}
+            "median": median, "reached": sum(BARS[algorithm]["median"].holds(mean) for mean in means),
+            "steps": results[0]["steps"], "cpu_s": [each["cpu_s"] for each in results]}, {"median": median}
+
+
+def describe(algorithm, result, _):
+    means = ", ".join(f"{mean:.1f}" for mean in result["means"])
+    return (f"{means}: median {result['median']:.1f}; {result['reached']} of {len(SEEDS)} at the bar of "
+            f"{BARS[algorithm]['median'].number:g}")
 
 
 def main():
@@ -47,22 +53,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_intermixed_args()
     kept = runs.Runs(asked.build, "pages", asked.list)
-    results, counts = {}, {"passed": 0, "failed": 0, "skipped": 0}
-    for algorithm in asked.algorithms or BARS:
-        try:
-            result = results[algorithm] = result_of(kept, algorithm)
-        except runs.Missing as missing:
-            print(f"{algorithm}: skipped: {missing}", flush=True)
-            counts["skipped"] += 1
-            continue
-        print(f"{algorithm}: {', '.join(f'{mean:.1f}' for mean in result['means'])}: median {result['median']:.1f}; "
-              f"{result['reached']} of {len(SEEDS)} at the bar of {BARS[algorithm]['median'].number:g}", flush=True)
-        passed = bars.print_faults(algorithm, {"median": result["median"]}, BARS[algorithm])
-        counts["passed" if passed else "failed"] += 1
-    print(", ".join(f"{count} {what}" for what, count in counts.items()))
-    if asked.json:
-        print(json.dumps(results))
-    return 1 if counts["failed"] else 0
+    return runs.judge(asked.algorithms or BARS, lambda algorithm: result_of(kept, algorithm), BARS, describe, asked.json)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import tempfile
 
+import bars
 import page
 
 KEPT = pathlib.Path(__file__).resolve().parents[2] / "runs/learning"
@@ -15,6 +16,26 @@ KEPT = pathlib.Path(__file__).resolve().parents[2] / "runs/learning"
 
 class Missing(Exception):
     """What a cell needs and is not there."""
+
+
+def judge(cells, result_of, bars_of, describe, as_json):
+    """Judges the cells one after the other and prints `N passed, N failed, N skipped`; returns the exit code. result_of(cell)
+    returns a result and its measures, and describe(cell, result, measures) is what is printed of them. A cell is skipped if
+    something is missing."""
+    results, counts = {}, {"passed": 0, "failed": 0, "skipped": 0}
+    for cell in cells:
+        try:
+            results[cell], measures = result_of(cell)
+        except Missing as missing:
+            print(f"{cell}: skipped: {missing}", flush=True)
+            counts["skipped"] += 1
+            continue
+        print(f"{cell}: {describe(cell, results[cell], measures)}", flush=True)
+        counts["passed" if bars.print_faults(cell, measures, bars_of[cell]) else "failed"] += 1
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    if as_json:
+        print(json.dumps(results))
+    return 1 if counts["failed"] else 0
 
 
 def measured(command):
