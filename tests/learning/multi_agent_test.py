@@ -71,10 +71,11 @@ class Judged(unittest.TestCase):
             expected = {"evaluation.every_steps=0", "evaluation.final_episodes=500"}
             expected |= {multi_agent.CONTINUOUS} if words[1] in ("maddpg", "matd3") else set()
             self.assertEqual({word for word in words if "=" in word}, expected)
-            self.assertEqual(words[:6], ["--algo", words[1], "--env", "simple_spread_v3", "-n", "200000"])
+            self.assertEqual([page.value_of(words, option) for option in ("--env", "-n")], ["simple_spread_v3", "200000"])
+            self.assertEqual(len(words), 6 + len(expected))
 
-    def test_a_game_has_a_bar_for_each_algorithm(self):
-        for name, least_of in multi_agent.GAMES.items():
+    def test_a_game_and_a_team_have_a_bar_for_each_algorithm(self):
+        for name, least_of in {**multi_agent.GAMES, **multi_agent.TEAMS}.items():
             for algorithm in least_of:
                 def score(cell, words, seed, below=0, algorithm=algorithm, least_of=least_of):
                     return least_of[words[1]] - (below if words[1] == algorithm else 0)

@@ -52,7 +52,8 @@ class Runs:
     """Those of a folder below runs/learning. With only_kept nothing is run, and what is not done yet is missing."""
 
     def __init__(self, build, folder, only_kept):
-        self.troupe = build.resolve() / "deploy/troupe/troupe"
+        self.build = build.resolve()
+        self.troupe = self.build / "deploy/troupe/troupe"
         self.folder, self.only_kept = folder, only_kept
         self.defaults = {}
 

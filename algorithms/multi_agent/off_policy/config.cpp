@@ -8,7 +8,8 @@
 namespace troupe {
 
 joint_q_options::joint_q_options() {
-  lr = 5e-4;
+  lr = 1e-3;
+  gamma = 0.9;
   batch_size = 256;
   target_update_interval = 1;
   tau = 0.01;

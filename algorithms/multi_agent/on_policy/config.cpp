@@ -19,6 +19,7 @@ agent_ppo_options::agent_ppo_options() {
   n_epochs = 10;
   batch_size = 600;
   gamma = 0.95;
+  gae_lambda = 0.9;
   normalize_value = true;
   ent_coef = 0.003;
   vf_coef = 1.0;

@@ -9,9 +9,10 @@ namespace troupe {
 
 coma_options::coma_options() {
   lr = 5e-4;
+  gamma = 0.9;
   gae_lambda = 0.8;
-  batch_size = 96;  // one step of 32 environments with three agents
-  n_epochs = 1;
+  batch_size = 96;  // two steps of 16 environments with three agents
+  n_epochs = 4;
   ent_coef = 0.01;
   max_grad_norm = 10.0;
   optimizer = optimizer_kind::rmsprop;
@@ -23,7 +24,7 @@ coma_config::coma_config() {
   critic = central_input::state;
   agents.shared_reward = 1;
   set_multi_agent_defaults(*this);
-  env.n_envs = 32;
+  env.n_envs = 16;
 }
 
 network_shape coma_config::shape_for(const env_spec& spec) const {

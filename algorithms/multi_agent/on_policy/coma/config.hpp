@@ -13,7 +13,7 @@ namespace troupe {
 struct coma_options : on_policy_options {
   coma_options();
 
-  double critic_lr = 5e-4;
+  double critic_lr = 1e-3;
   std::int64_t target_interval = 150;
 };
 
