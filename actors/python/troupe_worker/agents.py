@@ -11,10 +11,21 @@ import math
 
 import numpy as np
 
+from troupe_worker import masks, notices
 from troupe_worker.channel import Refused
-from troupe_worker.spaces import action_sizes, describe, flat_size, kind_of, left_out, parts_of, real_number, writer_of
+from troupe_worker.masks import choices_of
+from troupe_worker.spaces import (
+    FLOAT_MAX,
+    FLOAT_TEXT,
+    action_sizes,
+    describe,
+    flat_size,
+    kind_of,
+    left_out,
+    real_number,
+    writer_of,
+)
 
-LARGEST_REWARD = float(np.finfo(np.float32).max)
 TERMINATED, TRUNCATED = 1, 2  # how an agent's episode ended with a step; 0 if it did not
 
 
@@ -48,20 +59,6 @@ class Tuple:
         self.spaces = tuple(spaces)
 
 
-def choices_of(space):
-    """Returns the number of choices of each integer of an action."""
-    kind = kind_of(space)
-    if kind == "Discrete":
-        return [int(space.n)]
-    if kind == "MultiDiscrete":
-        return [int(n) for n in np.asarray(space.nvec).ravel()]
-    if kind == "MultiBinary":
-        return [2] * int(np.prod(space.shape))
-    if kind == "Box":
-        return []
-    return [n for _, part in parts_of(space) for n in choices_of(part)]
-
-
 class Agent:
     """One agent: its key and name, its spaces, and the place of its choices in the masks."""
 
@@ -71,20 +68,17 @@ class Agent:
         self.observation_space, self.action_space = self.given
         self.mask_space = None
         place = f'{env_id}: agent "{self.name}"'
-        if kind_of(self.observation_space) == "Dict" and "action_mask" in self.observation_space.spaces:
+        if kind_of(self.observation_space) == "Dict" and masks.NAME in self.observation_space.spaces:
             rest = dict(self.observation_space.spaces)
-            self.mask_space = rest.pop("action_mask")
+            self.mask_space = rest.pop(masks.NAME)
             # The usual form has one more key, whose value is then the whole observation.
             self.is_wrapped = list(rest) == ["observation"]
             self.observation_space = rest["observation"] if self.is_wrapped else Dict(rest)
         self.told = (
             describe(self.observation_space, f"{place}: observation space"),
-            describe(self.action_space, f"{place}: action space"),
+            describe(self.action_space, f"{place}: action space", is_action=True),
         )
-        try:
-            sizes = action_sizes(self.action_space)
-        except Refused as error:
-            raise Refused(f"{place}: {error}") from None
+        sizes = action_sizes(self.action_space)
         for size, what in ((flat_size(self.observation_space), "observation"), (sum(sizes), "action")):
             if size == 0:
                 raise Refused(f"{place}: expected an {what} space of a number or more, got none")
@@ -102,8 +96,8 @@ class Agent:
         """Returns the observation and the action mask of what the environment showed."""
         if self.mask_space is None:
             return value, None
-        rest = {name: part for name, part in value.items() if name != "action_mask"}
-        return rest["observation"] if self.is_wrapped else rest, value["action_mask"]
+        rest = {name: part for name, part in value.items() if name != masks.NAME}
+        return rest["observation"] if self.is_wrapped else rest, value[masks.NAME]
 
 
 def copied(value):
@@ -121,17 +115,22 @@ class JointEnvironment:
     """What both forms share. After a step `gained` [N] has the agents' rewards, `ends` [N] how their
     episodes ended with it, and `told` the five values that PettingZoo gives, as it gave them. After
     each call `acting` has the indices of the agents that act next, and `mask` [M] a 1 for each choice
-    that is allowed. `infos` has the last info of each agent that has ended, by its name."""
+    that is allowed. `infos` has the last info of each agent that has ended, by its name.
 
-    def __init__(self, env, env_id, vary):
+    An agent can wait: it leaves `agents` without an end, and comes back later. An agent that has ended can come back,
+    too, which begins another episode of it in its row."""
+
+    def __init__(self, env, env_id, vary, masks_in_infos):
         self.env, self.id, self.vary = env, env_id, vary
         self.agents = self._agents_of(env)
         self.index = {agent.key: i for i, agent in enumerate(self.agents)}
         count = len(self.agents)
         self.state_space = _state_space_of(env)
-        self.has_masks = any(agent.mask_space is not None for agent in self.agents)
+        self.masks_in_infos = self._shows_masks_in_infos() if masks_in_infos is None else masks_in_infos
+        self.has_masks = self.masks_in_infos or any(agent.mask_space is not None for agent in self.agents)
         self.gained, self.ends = np.zeros(count), np.zeros(count, np.uint8)
         self.ended, self.acting, self.infos, self.told = [False] * count, [], {}, None
+        self.begun = set()  # the agents that have acted in this episode
         choices = self.agents[-1].masked.stop
         self.mask = np.ones(choices, np.float32)
         parts = [(f'agent "{agent.name}": observation', agent.observation_space) for agent in self.agents]
@@ -147,10 +146,17 @@ class JointEnvironment:
         self.action_space = Tuple(agent.action_space for agent in self.agents)
 
     def _agents_of(self, env):
-        keys = getattr(env, "possible_agents", None)
+        try:
+            keys = getattr(env, "possible_agents", None)
+        except Exception:  # a property that knows none yet
+            keys = None
         if not isinstance(keys, (list, tuple)) or not keys:
             got = "none" if keys is None else repr(keys)
-            raise Refused(f"{self.id}: expected possible_agents, a list of one agent or more, got {got}")
+            raise Refused(
+                f"{self.id}: expected possible_agents, a list of one agent or more, got {got}; every agent has to be "
+                "known beforehand: where agents come and go, possible_agents has a name for each place that an agent "
+                "can take, and `agents` the names of the places that are taken"
+            )
         for name in ("observation_space", "action_space"):
             if not callable(getattr(env, name, None)):
                 raise Refused(f"{self.id}: expected a method {name}(agent), got none")
@@ -163,6 +169,19 @@ class JointEnvironment:
             agents.append(Agent(env, self.id, key, first))
             first = agents[-1].masked.stop
         return agents
+
+    def _shows_masks_in_infos(self):
+        """Whether the infos of a reset have masks of agents whose observations have none. The rows of observations
+        depend on it, so it has to be known before the first episode."""
+        if not any(agent.choices and agent.mask_space is None for agent in self.agents):
+            return False
+        try:
+            infos = self.infos_of_reset()
+        except (Exception, SystemExit):  # the first episode will tell it
+            return False
+        return isinstance(infos, dict) and any(
+            masks.of_info(infos.get(agent.key)) is not None for agent in self.agents if agent.mask_space is None
+        )
 
     # ---- what is told about the environment
 
@@ -256,6 +275,7 @@ class JointEnvironment:
                     raise self.fault(i, what, f"the one that it had before, {before}", after)
             agent.given = given
         self.ended, self.infos = [False] * len(self.agents), {}
+        self.begun.clear()
         self.gained[:] = 0
         self.ends[:] = 0
 
@@ -286,9 +306,9 @@ class JointEnvironment:
                     reward = real_number(reward)
                 except Refused:
                     raise self.fault(place, "reward", "a real number", repr(reward)) from None
-            if not abs(reward) <= LARGEST_REWARD:
+            if not abs(reward) <= FLOAT_MAX:
                 is_large = isinstance(reward, int) or math.isfinite(reward)
-                expected = f"a number of at most {LARGEST_REWARD:.3g}" if is_large else "a finite number"
+                expected = f"a number {FLOAT_TEXT}" if is_large else "a finite number"
                 raise self.fault(place, "reward", expected, str(reward)[:40])
             self.gained[place] = reward
 
@@ -298,11 +318,20 @@ class JointEnvironment:
         self.ends[place] = TERMINATED if terminated else TRUNCATED
         self.infos[self.agents[place].name] = dict(info) if isinstance(info, dict) else {}
 
+    def end_rest(self, infos):
+        """Ends the agents that wait where no agent is left, as those have ended that ended with this step."""
+        rest = [place for place in sorted(self.begun) if not self.ended[place]]
+        if rest and not self.ends.any():
+            raise self.fault(rest[0], "terminations", "True there or in truncations, for `agents` is empty", "False")
+        truncated = bool((self.ends == TRUNCATED).any())
+        for place in rest:
+            self.end(place, not truncated, truncated, infos.get(self.agents[place].key))
+
     def require_actors(self):
         if not self.acting:
             raise self.fault(None, "reset", "an agent that acts", f"agents {list(self.env.agents)}")
 
-    def row(self, shown, state):
+    def row(self, shown, state, infos):
         """Returns the observation, where `shown` has what each agent sees by its index."""
         parts = [None] * len(self.agents)
         mask = np.ones(len(self.mask), np.float32)
@@ -314,7 +343,11 @@ class JointEnvironment:
                 keys = ["observation", "action_mask"] if agent.is_wrapped else list(agent.given[0].spaces)
                 got = list(value) if isinstance(value, dict) else type(value).__name__
                 raise self.fault(place, "observation", f"the keys {keys}", got) from None
-            if allowed is not None and place in self.acting:
+            if place not in self.acting:
+                continue
+            if allowed is None:
+                allowed = self._mask_of_info(infos.get(agent.key))
+            if allowed is not None:
                 mask[agent.masked] = self._mask_of(place, allowed)
         self.mask = mask
         if self.state_space is not None:
@@ -327,16 +360,26 @@ class JointEnvironment:
             parts.append(mask)
         return tuple(parts)
 
+    def _mask_of_info(self, info):
+        mask = masks.of_info(info)
+        if mask is not None and not self.masks_in_infos:
+            notices.tell("masks", f'{masks.IN_INFO} of agents is not read, for the infos of the first reset had none')
+            return None
+        return mask
+
     def _mask_of(self, place, given):
         agent = self.agents[place]
-        allowed = np.asarray(given).ravel() != 0
         count = agent.masked.stop - agent.masked.start
+        try:
+            allowed = masks.flags_of(agent.action_space, given)
+        except (KeyError, TypeError, ValueError):
+            raise self.fault(place, masks.NAME, f"{count} flags", repr(given)[:100]) from None
         if len(allowed) != count:
-            raise self.fault(place, "action_mask", f"{count} flags", f"{len(allowed)}")
+            raise self.fault(place, masks.NAME, f"{count} flags", f"{len(allowed)}")
         first = 0
         for choices in agent.choices:
             if not allowed[first : first + choices].any():
-                raise self.fault(place, "action_mask", "a choice or more that is allowed", "none")
+                raise self.fault(place, masks.NAME, "a choice or more that is allowed", "none")
             first += choices
         return allowed
 
@@ -354,9 +397,13 @@ class Parallel(JointEnvironment):
     """PettingZoo's ParallelEnv: all agents of `agents` act at once. An environment with the attribute
     `agents_vary = False` promises that all agents act from the first step to a common end."""
 
-    def __init__(self, env, env_id):
+    def __init__(self, env, env_id, masks_in_infos=None):
         promises = (getattr(one, "agents_vary", True) for one in (env, getattr(env, "unwrapped", env)))
-        super().__init__(env, env_id, vary=all(promise is not False for promise in promises))
+        vary = all(promise is not False for promise in promises)
+        super().__init__(env, env_id, vary, masks_in_infos)
+
+    def infos_of_reset(self):
+        return self.env.reset()[1]
 
     def reset(self, *, seed=None, **more):
         result = self.env.reset(seed=seed, **more)
@@ -370,7 +417,8 @@ class Parallel(JointEnvironment):
         for i in range(0 if self.vary else len(self.agents)):
             if i not in self.acting:
                 raise self.fault(i, "agents", "every agent, for agents_vary is False", "the others")
-        return self.row(self._shown(observations, self.acting), self._state()), infos
+        self.begun.update(self.acting)
+        return self.row(self._shown(observations, self.acting), self._state(), _infos_of(infos)), infos
 
     def step(self, actions):
         acted = self.acting
@@ -385,30 +433,44 @@ class Parallel(JointEnvironment):
         self.ends[:] = 0
         live = self.live()
         for place in acted:
-            key = self.agents[place].key
             for told, what in ((rewards, "rewards"), (terminations, "terminations"), (truncations, "truncations")):
-                if key not in told:
+                if self.agents[place].key not in told:
                     raise self.fault(place, what, "an entry of each agent that acted", "none")
-            if terminations[key] or truncations[key]:
-                self.end(place, terminations[key], truncations[key], infos.get(key))
-            elif place not in live:
-                raise self.fault(place, "terminations", "True there or in truncations, for it has left `agents`", "False")
+        self._note_ends(terminations, truncations, infos)
+        for place in live:
+            is_over = terminations.get(self.agents[place].key) or truncations.get(self.agents[place].key)
+            if self.ended[place] and not is_over:
+                self.ended[place] = False  # it has come back
         self.acting = [place for place in live if not self.ended[place]]
         for place in live:
             # Where the last ones end, it does not matter whether they were taken out.
             if self.ended[place] and (self.acting or place not in acted):
-                raise self.fault(place, "agents", "no agent that acts after its end", "it")
+                expected = "no agent that ends with this step (it may come back in a later one)"
+                raise self.fault(place, "agents", expected, "it")
+        if not self.acting:
+            self.end_rest(infos)
         if not self.vary and self.acting and len(self.acting) < len(self.agents):
             place = self.ended.index(True) if True in self.ended else 0
             raise self.fault(place, "terminations", "an end of all agents at once, for agents_vary is False", "its alone")
+        self.begun.update(self.acting)
         shown = self._shown(observations, dict.fromkeys((*acted, *self.acting)))
-        return self.result(self.row(shown, self._state()))
+        return self.result(self.row(shown, self._state(), infos))
+
+    def _note_ends(self, terminations, truncations, infos):
+        """Notes the ends of agents that have acted or wait."""
+        for place in sorted(self.begun):
+            key = self.agents[place].key
+            terminated, truncated = terminations.get(key, False), truncations.get(key, False)
+            if (terminated or truncated) and not self.ended[place]:
+                self.end(place, terminated, truncated, infos.get(key))
 
     def _shown(self, observations, places):
         shown = {}
         for place in places:
             key = self.agents[place].key
             if observations.get(key) is None:
+                if place not in self.acting and not self.ended[place]:
+                    continue  # it waits
                 raise self.fault(place, "observations", "an entry of each agent that acts or ends", "none")
             # state() may use the same memory.
             shown[place] = observations[key] if self.state_space is None else copied(observations[key])
@@ -419,8 +481,12 @@ class InTurn(JointEnvironment):
     """PettingZoo's AECEnv: the agent `agent_selection` acts. Agents that have ended take their last
     step, with None for an action, within the step of another one."""
 
-    def __init__(self, env, env_id):
-        super().__init__(env, env_id, vary=True)
+    def __init__(self, env, env_id, masks_in_infos=None):
+        super().__init__(env, env_id, True, masks_in_infos)
+
+    def infos_of_reset(self):
+        self.env.reset()
+        return self.env.infos
 
     def reset(self, *, seed=None, **more):
         self.env.reset(seed=seed, **more)
@@ -428,11 +494,11 @@ class InTurn(JointEnvironment):
         self._note_ends()
         self._give_turn()
         self.require_actors()
-        return self.row(self._observe(self.live()), self._state()), self.env.infos
+        self.begun.update(self.live())
+        return self.row(self._observe(self.live()), self._state(), _infos_of(self.env.infos)), self.env.infos
 
     def step(self, actions):
         env, turn = self.env, self.acting[0]
-        before = self.live()
         env.step(actions[turn])
         self.take_rewards(env.rewards)
         if self.agents[turn].key not in env.rewards:
@@ -440,17 +506,16 @@ class InTurn(JointEnvironment):
         self.ends[:] = 0
         # An agent's last observation can be asked for until it has taken its last step.
         shown = self._observe(self._note_ends())
-        live = self.live()
-        for place in before:
-            if not self.ended[place] and place not in live:
-                raise self.fault(place, "terminations", "True there or in truncations, for it has left `agents`", "False")
-        state = self._state() if all(self.ended[place] for place in live) else None
+        self.begun.update(self.live())
+        state = self._state() if all(self.ended[place] for place in self.live()) else None
         self._give_turn()
-        if self.acting:
+        if not self.acting:
+            self.end_rest(_infos_of(env.infos))
+        else:
             shown.update(self._observe(place for place in self.live() if not self.ended[place]))
             state = self._state()
         self.told = None, env.rewards, env.terminations, env.truncations, env.infos
-        return self.result(self.row(shown, state))
+        return self.result(self.row(shown, state, _infos_of(env.infos)))
 
     def _note_ends(self):
         """Notes whose episodes have ended, and returns who is new among them."""
@@ -472,10 +537,9 @@ class InTurn(JointEnvironment):
             key = env.agent_selection
             place = self.place_of(key, "agent_selection")
             if not (env.terminations.get(key) or env.truncations.get(key)):
-                if self.ended[place]:
-                    raise self.fault(place, "agent_selection", "no agent that acts after its end", "it")
                 if key not in env.agents:
                     raise self.fault(place, "agent_selection", f"one of agents {list(env.agents)}", "it")
+                self.ended[place] = False  # it may have come back
                 self.acting = [place]
                 return
             env.step(None)
@@ -497,6 +561,10 @@ class InTurn(JointEnvironment):
 
     def _state(self):
         return copied(super()._state())
+
+
+def _infos_of(infos):
+    return infos if isinstance(infos, dict) else {}
 
 
 def _kind_of(value):
@@ -525,12 +593,11 @@ def has_agents(env):
     return hasattr(env, "possible_agents") or all(callable(space) for space in spaces)
 
 
-def joint_of(env, env_id):
-    """Returns an environment with several agents as one. Raises Refused for agents and spaces that
-    can't be used."""
+def joint_of(env, env_id, masks_in_infos=None):
+    """Returns an environment with several agents as one. `masks_in_infos` says whether infos have masks of actions;
+    None means that a reset of the environment tells it. Raises Refused for agents and spaces that can't be used."""
     if _is_of(env, "AECEnv"):
-        return InTurn(env, env_id)
-    if _is_of(env, "ParallelEnv"):
-        return Parallel(env, env_id)
-    takes_turns = callable(getattr(env, "observe", None))
-    return InTurn(env, env_id) if takes_turns else Parallel(env, env_id)
+        takes_turns = True
+    else:
+        takes_turns = not _is_of(env, "ParallelEnv") and callable(getattr(env, "observe", None))
+    return (InTurn if takes_turns else Parallel)(env, env_id, masks_in_infos)

@@ -16,14 +16,22 @@ _HEADER = struct.Struct("<cI")  # the kind of the message, and the bytes that fo
 
 _STEP, _STEPPED = _HEADER.pack(b"S", 0), _HEADER.pack(b"R", 0)
 
-# What `pip install` calls a module that has another name.
+# What `pip install` calls a module that has another name, or that comes as a part of a larger package.
 _PACKAGES = {
-    "ale_py": "ale-py",
+    "ale_py": "gymnasium[atari]",
     "Box2D": "gymnasium[box2d]",
     "cv2": "opencv-python",
+    "gym": "gymnasium",
+    "jax": "gymnasium[jax]",
+    "multi_agent_ale_py": "pettingzoo[atari]",
+    "mujoco": "gymnasium[mujoco]",
+    "OpenGL": "PyOpenGL",
     "PIL": "pillow",
     "pygame": "pygame-ce",
+    "pyspiel": "open_spiel",
+    "rlcard": "pettingzoo[classic]",
     "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
 
@@ -135,14 +143,14 @@ def failure_of(error):
         )
         part = part.__cause__ or part.__context__
     text = _shortened("".join(trace.format()).strip())
-    missing = _missing_package(error)
+    missing = getattr(error, "package", None) or missing_module(error)
     if missing:
         text += f"\nIf the package is missing, install it: {install_command(missing)}"
     return text
 
 
-def _missing_package(error):
-    """Returns the package whose absence the error or one of its causes tells, or None."""
+def missing_module(error):
+    """Returns the first name of the module whose absence the error or one of its causes tells, or None."""
     for _ in range(10):
         if isinstance(error, ModuleNotFoundError) and error.name:
             return error.name.split(".")[0]

@@ -16,7 +16,19 @@ import numpy as np
 from troupe_worker.agents import AgentFault, JointEnvironment
 from troupe_worker.channel import Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
-from troupe_worker.spaces import KINDS, describe, is_image, kind_of, parts_of
+from troupe_worker import masks
+from troupe_worker.spaces import (
+    FLOAT_MAX,
+    FLOAT_TEXT,
+    KINDS_TEXT,
+    SpaceFault,
+    channels_are_last,
+    describe,
+    faults_of,
+    is_image,
+    kind_of,
+    parts_of,
+)
 from troupe_worker.values import (
     check_value,
     difference,
@@ -27,7 +39,10 @@ from troupe_worker.values import (
     short,
 )
 
-KINDS_TEXT = "a space of kind " + ", ".join(KINDS)
+NO_IMAGE = (
+    "bytes with bounds 0 and 255 for an image; policy.kind=auto takes others, such as a board, as plain numbers, and "
+    "policy.kind=cnn gives them convolutions"
+)
 BROKEN_MAX = 5  # calls that may throw in one part of the checks
 
 
@@ -43,6 +58,7 @@ class Checker:
         self.request, self.steps, self.seed = request, steps, seed
         self.found, self.skipped = [], []
         self.failed = set()  # the checks that found a fault
+        self.warned = set()  # the checks whose warning is told once
         self.usable = True  # false if the spaces are so wrong that nothing can be played
 
     # ---- findings
@@ -188,35 +204,30 @@ class Checker:
             self.warn("seed method", "seed", "no method, as reset(seed=...) takes its place", "a method")
 
     def check_space(self, space, place, key=""):
+        """Tells why a space can't be used, or else what is unusual about it."""
+        faults = list(faults_of(space, place == "action space", key))
+        for check, part, expected, got in faults:
+            self.unusable(check, place, expected, got, part)
+        if not faults:
+            self.check_parts(space, place, key)
+
+    def check_parts(self, space, place, key):
         kind = kind_of(space)
-        if kind is None:
-            self.unusable("spaces", place, KINDS_TEXT, type(space).__name__, key)
-            return
-        getattr(self, "check_" + kind.lower())(space, place, key)
-        if kind == "Dict" and place == "observation space":
+        check = getattr(self, "check_" + kind.lower(), None)
+        if check is not None:
+            check(space, place, key)
+        if kind == "Dict":
             for name, part in sorted(space.spaces.items()):
                 if kind_of(part) is None:
                     got = f"{type(part).__name__}, which is left out"
                     self.warn("spaces", place, KINDS_TEXT, got, key=join(key, name))
-                else:
-                    self.check_space(part, place, join(key, name))
-        elif kind in ("Dict", "Tuple"):
-            parts = sorted(space.spaces.items()) if kind == "Dict" else enumerate(space.spaces)
-            for name, part in parts:
-                self.check_space(part, place, join(key, name))
+        if kind in ("Dict", "Tuple"):
+            for name, part in parts_of(space):
+                self.check_parts(part, place, join(key, name))
 
     def check_box(self, space, place, key):
         low, high, shape = np.asarray(space.low), np.asarray(space.high), tuple(space.shape)
         dtype = np.dtype(space.dtype)
-        if dtype.kind not in "fiub":
-            self.unusable("spaces", place, "a Box of numbers", f"dtype {dtype}", key)
-            return
-        for name, bound in (("low", low), ("high", high)):
-            if bound.shape != shape:
-                self.unusable("bounds", place, f"{name} of shape {shape}", f"shape {bound.shape}", key)
-                return
-        if np.any(np.isnan(low.astype(np.float64)) | np.isnan(high.astype(np.float64))):
-            self.fault("bounds", place, "bounds that are numbers", "nan", key=key)
         if np.any(low > high):
             at = tuple(int(i) for i in np.argwhere(low > high)[0])
             self.fault(
@@ -230,7 +241,7 @@ class Checker:
             return
         if unbounded:
             self.prefer("bounds", place, "finite bounds", "an infinite bound", key=key)
-        if len(shape) == 3:
+        if len(shape) == 3 or is_image(space) or (len(shape) > 1 and dtype == np.uint8):
             self.check_image(space, place, key)
         elif len(shape) != 1:
             self.prefer("shape", place, "a vector or an image", f"shape {shape}", key=key)
@@ -251,62 +262,41 @@ class Checker:
             self.prefer("dtype", place, "float32", str(dtype), key=key)
 
     def check_image(self, space, place, key):
+        """Tells whether the policy takes the array for an image, where that may not be meant."""
         shape = tuple(space.shape)
-        if np.dtype(space.dtype) != np.uint8:
-            self.warn("image", place, "dtype uint8 for an image", str(space.dtype), key=key)
-        elif not is_image(space):
-            self.warn("image", place, "bounds 0 and 255 for an image", "others", key=key)
-        sides = sorted(shape)[1:]  # without the channels, the smallest dimension
+        if not is_image(space):
+            bounds = f"{space.dtype} of shape {shape} with bounds {short(space.low)} and {short(space.high)}"
+            self.warn("image", place, NO_IMAGE, bounds, key=key)
+            return
+        sides = shape[-3:-1] if len(shape) > 2 and channels_are_last(shape[-3:]) else shape[-2:]
         if min(sides) < 36:
-            self.warn("image", place, "at least 36x36 pixels for usual convolutions", f"shape {shape}", key=key)
+            expected = "at least 36x36 pixels for usual convolutions (policy.kind=mlp takes images of any size)"
+            self.warn("image", place, expected, f"shape {shape}", key=key)
 
     def check_discrete(self, space, place, key):
-        if not space.n > 0:
-            self.unusable("spaces", place, "n > 0", str(space.n), key)
         if getattr(space, "start", 0) != 0:
             self.prefer("start", place, "start 0, which Stable-Baselines3 needs", str(space.start), key=key)
 
     def check_multidiscrete(self, space, place, key):
         nvec = np.asarray(space.nvec)
-        if tuple(getattr(space, "shape", None) or nvec.shape) != nvec.shape:
-            self.unusable("spaces", place, f"the shape of nvec {nvec.shape}", f"shape {space.shape}", key)
-        if not np.all(nvec > 0):
-            self.unusable("spaces", place, "every n > 0", short(nvec), key)
         if nvec.ndim > 1:
             self.prefer("shape", place, "one dimension, which Stable-Baselines3 needs", f"shape {nvec.shape}", key=key)
         if np.any(np.asarray(getattr(space, "start", 0)) != 0):
             self.prefer("start", place, "start 0, which Stable-Baselines3 needs", short(space.start), key=key)
 
-    def check_multibinary(self, space, place, key):
-        if not np.all(np.asarray(space.shape) > 0):
-            self.unusable("spaces", place, "sizes > 0", f"shape {tuple(space.shape)}", key)
-
-    def check_text(self, space, place, key):
-        if not 0 <= space.min_length <= space.max_length:
-            self.unusable(
-                "spaces", place, "0 <= min_length <= max_length", f"{space.min_length} and {space.max_length}", key
-            )
-        if place == "action space":
-            self.unusable("spaces", place, "a space without Text", "Text", key)
-
     def check_dict(self, space, place, key):
-        if not parts_of(space):
-            got = "only parts of other kinds" if space.spaces else "an empty Dict"
-            self.unusable("spaces", place, "a part of a known kind", got, key)
         if place == "action space":
             self.prefer("spaces", place, "no Dict, which Stable-Baselines3 refuses", "Dict", key=key)
         elif key:
             self.prefer("spaces", place, "one level of keys, as Stable-Baselines3 needs", "a Dict in a Dict", key=key)
 
     def check_tuple(self, space, place, key):
-        if not parts_of(space):
-            self.unusable("spaces", place, "a part", "an empty Tuple", key)
         self.prefer("spaces", place, "no Tuple, which Stable-Baselines3 refuses", "Tuple", key=key)
 
     def describe(self, env):
         return [
             describe(env.observation_space, "observation space"),
-            describe(env.action_space, "action space"),
+            describe(env.action_space, "action space", is_action=True),
         ]
 
     def check_unchanged(self, env, at):
@@ -378,8 +368,16 @@ class Checker:
             return False
         if not isinstance(result[1], dict):
             self.fault("info", "reset", "a dict", kind_text(result[1]), at)
+        self.check_masks(env, result[1])
         self.check_observation(env, result[0], "reset", at)
         return True
+
+    def check_masks(self, env, info):
+        """Warns of masks of actions, which nothing reads."""
+        place = masks.IN_INFO if masks.of_info(info) is not None else masks.place_of_one(env)
+        if place is not None and "masks" not in self.warned:
+            self.warned.add("masks")
+            self.warn("masks", "reset", f"no mask of actions: {masks.UNUSED}", place)
 
     def check_observation(self, env, value, where, at):
         self.check_part(env.observation_space, value, where, at)
@@ -436,8 +434,10 @@ class Checker:
             return
         elif not isinstance(reward, (int, float)):
             self.prefer("reward", "step", "a float, which Stable-Baselines3 needs", name, at, key)
-        if not math.isfinite(reward):
+        if not isinstance(reward, int) and not math.isfinite(reward):
             self.fault("reward", "step", "a finite number", str(float(reward)), at, key)
+        elif abs(reward) > FLOAT_MAX:
+            self.fault("reward", "step", f"a number {FLOAT_TEXT}", str(reward)[:40], at, key)
 
     def check_goal(self, env, obs, reward, info, at):
         """Checks compute_reward of environments with goals, as Stable-Baselines3 does."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from troupe_worker.agents import InTurn
 from troupe_worker.check import Checker, kind_text
-from troupe_worker.spaces import action_sizes, kind_of, parts_of, reader_of
+from troupe_worker.spaces import action_sizes, is_image, kind_of, parts_of, reader_of
 from troupe_worker.values import extreme_of, sampler_of, shares_memory
 
 
@@ -40,7 +40,16 @@ class AgentsChecker(Checker):
             expected = f"a subclass of pettingzoo.{wanted}, which wrappers of PettingZoo need"
             self.warn("class", "class", expected, type(env.env).__name__)
 
+    def check_image(self, space, place, key):
+        """Tells that images of agents are plain numbers."""
+        if is_image(space):
+            expected = "a vector, for algorithms for several agents take an image as plain numbers"
+            self.warn("image", place, expected, f"shape {tuple(space.shape)}", key=key)
+
     # ---- what comes back
+
+    def check_masks(self, env, info):
+        """Says nothing, because the masks of agents are read."""
 
     def check_observation(self, env, value, where, at):
         parts = [(agent.name, agent.observation_space) for agent in env.agents]

@@ -1,6 +1,8 @@
 """Making environments by their names."""
 
+import contextlib
 import difflib
+import functools
 import importlib
 import inspect
 import os
@@ -8,7 +10,7 @@ import pkgutil
 import sys
 
 from troupe_worker.agents import has_agents, joint_of
-from troupe_worker.channel import Refused, install_command
+from troupe_worker.channel import Refused, install_command, missing_module
 
 
 def _did_you_mean(name, known):
@@ -60,8 +62,10 @@ def maker_of(request):
     wrappers = [(name, attribute_of(name, "env.wrappers")) for name in request["wrappers"]]
     kind = env_id.partition(":")[0]
     make = {"gymnasium": _gymnasium, "pettingzoo": _pettingzoo}.get(kind, _own)(env_id, request)
+    known = None  # whether the infos of agents have masks, which the first environment tells
 
     def make_wrapped():
+        nonlocal known
         env = make(options)
         for name, wrap in wrappers:
             if has_agents(env) and _is_for_one_agent(wrap):
@@ -70,7 +74,11 @@ def maker_of(request):
                     f"PettingZoo, for {env_id} has several agents"
                 )
             env = wrap(env)
-        return joint_of(env, env_id) if has_agents(env) else env
+        if not has_agents(env):
+            return env
+        joint = joint_of(env, env_id, known)
+        known = joint.masks_in_infos
+        return joint
 
     return make_wrapped
 
@@ -140,10 +148,9 @@ def _gymnasium(env_id, request):
 
 
 def _pettingzoo(env_id, request):
-    """Makes an environment by the function of a module: the one that is named after it, else
-    parallel_env, else env or raw_env."""
+    """Makes an environment of PettingZoo's registry, or one by the function of a module."""
     try:
-        importlib.import_module("pettingzoo")
+        pettingzoo = importlib.import_module("pettingzoo")
     except ModuleNotFoundError as error:
         if error.name != "pettingzoo":
             raise
@@ -151,25 +158,84 @@ def _pettingzoo(env_id, request):
     module, _, function = env_id[len("pettingzoo:") :].partition(":")
     if not module:
         raise Refused(f"{env_id}: expected pettingzoo:MODULE, such as pettingzoo:mpe2.simple_spread_v3")
-    package = module.partition(".")[0]
-    found = _module_of(module, f"{env_id}: ", f". If a package has it: {install_command(package)}")
-    if function:
-        make = attribute_of(f"{module}.{function}", env_id)
+    registered = function or module
+    if _is_registered_name(registered):
+        if function:  # the module registers the environment
+            _module_of(module, f"{env_id}: ")
+        make = _maker_in_registry(pettingzoo, env_id, registered)
     else:
-        names = ("parallel_env", "env", "raw_env")
-        make = next((getattr(found, name) for name in names if hasattr(found, name)), None)
-        if make is None:
-            raise Refused(f"{env_id}: expected a function {' or '.join(names)} in {module}, got none")
+        with _packages_for(module):
+            make = _maker_in_module(env_id, module, function)
 
     def made(options):
         if request["render"]:
             options = {"render_mode": "rgb_array", **options}
-        env = make(**options)
+        with _packages_for(registered):
+            env = make(**options)
         if not has_agents(env):
             raise Refused(f"{env_id}: expected an environment with possible_agents, got {type(env).__name__}")
         return env
 
     return made
+
+
+def _is_registered_name(name):
+    """True for a name of PettingZoo's registry, such as classic/connect_four-v3, which no module has."""
+    return "/" in name or "-v" in name
+
+
+def _maker_in_registry(pettingzoo, env_id, name):
+    """Returns a function that makes an environment of PettingZoo's registry of environments at once, or else of the one
+    of environments in turn."""
+    if not hasattr(pettingzoo, "parallel_registry"):
+        raise Refused(
+            f"{env_id}: expected PettingZoo 1.27 or later for a name of its registry, got "
+            f"{getattr(pettingzoo, '__version__', 'an older one')}; name the module, as in "
+            "pettingzoo:pettingzoo.classic.connect_four_v3"
+        )
+    errors = []
+    for kind in ("parallel", "aec"):
+        try:
+            found = pettingzoo.spec(kind, name)
+        except Exception as error:  # of a class that differs between versions
+            errors.append(f"{error}")
+        else:
+            return functools.partial(pettingzoo.make, kind, found)
+    known = [*pettingzoo.parallel_registry, *pettingzoo.aec_registry]
+    raise Refused(
+        f"{env_id}: PettingZoo's registry has no environment {name!r}{_did_you_mean(name, known)} If a package registers "
+        f"it, name the package before it, as in pettingzoo:my_package:{name}"
+    )
+
+
+def _maker_in_module(env_id, module, function):
+    """Returns the function of a module: the one that is named, else parallel_env, else env or raw_env."""
+    package = module.partition(".")[0]
+    found = _module_of(module, f"{env_id}: ", f". If a package has it: {install_command(package)}")
+    if function:
+        return attribute_of(f"{module}.{function}", env_id)
+    names = ("parallel_env", "env", "raw_env")
+    make = next((getattr(found, name) for name in names if hasattr(found, name)), None)
+    if make is None:
+        raise Refused(f"{env_id}: expected a function {' or '.join(names)} in {module}, got none")
+    return make
+
+
+@contextlib.contextmanager
+def _packages_for(name):
+    """Names the part of PettingZoo's package that an environment of it needs, if a module of another package is
+    missing: pettingzoo[classic] for pettingzoo.classic.connect_four_v3 and for classic/connect_four-v3."""
+    try:
+        yield
+    except Exception as error:
+        family = name.removeprefix("pettingzoo.").replace("/", ".").partition(".")[0]
+        is_of_package = name.startswith("pettingzoo.") or "/" in name
+        if is_of_package and family in _EXTRAS_OF_PETTINGZOO and missing_module(error) not in (None, "pettingzoo"):
+            error.package = f"pettingzoo[{family}]"
+        raise
+
+
+_EXTRAS_OF_PETTINGZOO = ("atari", "butterfly", "classic", "sisl")
 
 
 def _own(env_id, request):

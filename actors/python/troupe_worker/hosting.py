@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from troupe_worker import masks, notices
 from troupe_worker.agents import JointEnvironment
 from troupe_worker.channel import MEMORY, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
@@ -50,6 +51,7 @@ class Environments:
         self.described = described = self.describe(first)
         self.known = [None]  # each environment's observation space that was compared
         self.sizes = flat_size(self.spaces[0]), *action_sizes(self.spaces[1])
+        self.tell_mask_of_one(first)
         return {
             "observation_space": described[0],
             "action_space": described[1],
@@ -58,8 +60,15 @@ class Environments:
             "floats": self.sizes[2],
             "left_out": self.joint.left_out() if self.joint else left_out(self.spaces[0]),
             "several": self.joint.describe_agents() if self.joint else None,
+            "notices": notices.take(),
             **spec_of(first),
         }
+
+    def tell_mask_of_one(self, env):
+        """Tells that an environment of a single agent has masks of actions."""
+        place = None if self.joint else masks.place_of_one(env)
+        if place is not None:
+            notices.tell("masks", f"{place}: {masks.UNUSED}")
 
     def do_make_another(self):
         self.envs.append(self.make_one())
@@ -96,7 +105,7 @@ class Environments:
         if seeds and seeds[0] is not None:  # for environments that use the global generators
             random.seed(seeds[0])
             np.random.seed(seeds[0] % (1 << 32))
-        return {"errors": [self.reset(row, seed) for row, seed in zip(rows, seeds)]}
+        return {"errors": [self.reset(row, seed) for row, seed in zip(rows, seeds)], "notices": notices.take()}
 
     def do_replace(self, row):
         """Puts a newly made environment in the place of another one."""
@@ -163,6 +172,8 @@ class Environments:
                 self.require_spaces(env)
                 self.known[row] = spaces
             self.write[row](result[0])
+            if not self.joint and masks.of_info(result[1]) is not None:
+                notices.tell("masks", f"{masks.IN_INFO}: {masks.UNUSED}")
         except BaseException as error:
             return failure_of(error)
         return None
@@ -170,7 +181,7 @@ class Environments:
     def describe(self, env):
         return (
             describe(env.observation_space, "observation space"),
-            describe(env.action_space, "action space"),
+            describe(env.action_space, "action space", is_action=True),
             env.describe_agents() if isinstance(env, JointEnvironment) else None,
         )
 
@@ -220,7 +231,8 @@ class Environments:
                     flags[row] |= BEGUN
                 else:
                     event["reset_error"] = failure
-        return events
+        told = notices.take()
+        return events if not told else [*(events or []), *({"notice": one} for one in told)]
 
     def step_failure(self, error):
         """Returns the text of the error, with a hint for results of the old form."""

@@ -7,13 +7,19 @@ row of integers, the discrete parts in order, and a row of floats, the parts of 
 """
 
 import math
+import sys
 
 import numpy as np
 
+from troupe_worker import notices
 from troupe_worker.channel import Refused
 
 ELEMENTS_MAX = 1 << 26  # of a space
 KINDS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Text", "Dict", "Tuple")
+KINDS_TEXT = "a space of kind " + ", ".join(KINDS)
+FLOAT_MAX = float(np.finfo(np.float32).max)
+FLOAT_TEXT = f"that a 32-bit float has (at most {FLOAT_MAX:.3g})"
+WHOLE_MAX = 1 << 24  # up to here a 32-bit float has every integer
 
 
 def kind_of(space):
@@ -22,17 +28,6 @@ def kind_of(space):
         if base.__name__ in KINDS:
             return base.__name__
     return None
-
-
-def require_kind(space, place):
-    kind = kind_of(space)
-    if kind is None:
-        name = type(space).__name__
-        raise Refused(
-            f"{place}: expected a space of kind {', '.join(KINDS)}, got {name}; a wrapper can "
-            "replace it"
-        )
-    return kind
 
 
 def parts_of(space):
@@ -58,39 +53,173 @@ def left_out(space, place=""):
 
 
 def is_image(space):
-    """True for bytes 0 .. 255 of shape [height, width, channels] or [channels, height, width]."""
+    """True for bytes 0 .. 255 with two dimensions or more. Bytes with other bounds, such as a board, are plain numbers."""
     return (
-        len(space.shape) == 3
+        kind_of(space) == "Box"
+        and len(space.shape) >= 2
         and space.dtype == np.uint8
         and np.all(space.low == 0)
         and np.all(space.high == 255)
     )
 
 
+def channels_are_last(shape):
+    """True for three dimensions that are [height, width, channels], and not [channels, height, width]. Two neighbours
+    of one size are the height and the width; otherwise the smallest dimension is that of the channels, as
+    Stable-Baselines3 decides."""
+    first, second, third = shape
+    if (first == second) != (second == third):
+        return first == second
+    return int(np.argmin(shape)) == 2
+
+
 def has_channels_last(space):
-    """True for an image whose smallest dimension is its last, as Stable-Baselines3 decides."""
-    return is_image(space) and int(np.argmin(space.shape)) == 2
+    """True for an image of three dimensions whose channels are its last dimension."""
+    return is_image(space) and len(space.shape) == 3 and channels_are_last(space.shape)
+
+
+def characters_of(space):
+    """Returns the characters of a Text space in an order that is the same in every process. Before 1.4, Gymnasium kept
+    those of a set in the order of their hashes, which differs between processes."""
+    listed = getattr(space, "character_list", None)
+    if listed is None or _keeps_order_of_hashes(space):
+        return sorted(space.character_set)
+    return list(dict.fromkeys(listed))
+
+
+def _keeps_order_of_hashes(space):
+    modules = {base.__module__.split(".")[0] for base in type(space).__mro__}
+    version = getattr(sys.modules.get("gymnasium"), "__version__", None) if "gymnasium" in modules else None
+    if version is None:
+        return False
+    first, second = (int("".join(filter(str.isdigit, part)) or 0) for part in (version + ".0").split(".")[:2])
+    return (first, second) < (1, 4)
+
+
+# ---- what can't be used
+
+
+class SpaceFault(Refused):
+    """A space that can't be used. `check` names the check of `troupe check-env` that tells it, and `key` the part."""
+
+    def __init__(self, place, check, key, expected, got):
+        super().__init__(f"{place}: {key + ': ' if key else ''}expected {expected}, got {got}")
+        self.check, self.key, self.expected, self.got = check, key, expected, got
+
+
+def faults_of(space, is_action, key=""):
+    """Yields why a space of observations or of actions can't be used: check, key, what was expected, what was there."""
+    kind = kind_of(space)
+    if kind is None:
+        yield "spaces", key, f"{KINDS_TEXT}; a wrapper can replace it", type(space).__name__
+    elif kind in ("Dict", "Tuple"):
+        yield from _faults_of_parts(space, is_action, key)
+    else:
+        yield from ((check, key, *texts) for check, *texts in _FAULTS[kind](space, is_action))
+
+
+def _faults_of_parts(space, is_action, key):
+    is_dict = kind_of(space) == "Dict"
+    if is_dict and not all(isinstance(name, str) for name in space.spaces):
+        yield "spaces", key, "keys that are texts", str(list(space.spaces))
+        return
+    parts = sorted(space.spaces.items()) if is_dict else enumerate(space.spaces)
+    if is_dict and not is_action:  # parts of other kinds are left out
+        parts = parts_of(space)
+    parts = list(parts)
+    if not parts and not is_dict:
+        yield "spaces", key, "a part", "an empty Tuple"
+    elif not parts:
+        yield "spaces", key, "a part of a known kind", "only parts of other kinds" if space.spaces else "an empty Dict"
+    for name, part in parts:
+        yield from faults_of(part, is_action, f"{key}/{name}" if key else str(name))
+
+
+def _faults_of_box(space, is_action):
+    shape, dtype = tuple(space.shape), np.dtype(space.dtype)
+    if dtype.kind not in "fiub":
+        yield "spaces", "a Box of numbers", f"dtype {dtype}"
+        return
+    if np.prod(shape, dtype=float) > ELEMENTS_MAX:
+        yield "spaces", f"at most {ELEMENTS_MAX} numbers", f"shape {shape}"
+        return
+    for name, bound in (("low", np.asarray(space.low)), ("high", np.asarray(space.high))):
+        if bound.shape != shape:
+            yield "bounds", f"{name} of shape {shape}", f"shape {bound.shape}"
+            continue
+        if np.any(np.isnan(bound.astype(np.float64))):
+            yield "bounds", "bounds that are numbers", "nan"
+        wide = is_action and too_wide(bound)
+        if wide:
+            yield "bounds", f"{name} of numbers {FLOAT_TEXT}", wide
+
+
+def _faults_of_discrete(space, is_action):
+    n, start = int(space.n), int(getattr(space, "start", 0))
+    if n <= 0:
+        yield "spaces", "n > 0", str(n)
+    elif n > ELEMENTS_MAX or abs(start) > 2**53:
+        yield "spaces", f"1 to {ELEMENTS_MAX} integers", f"Discrete({n}, start={start})"
+
+
+def _faults_of_multi_discrete(space, is_action):
+    nvec = np.asarray(space.nvec)
+    if tuple(getattr(space, "shape", None) or nvec.shape) != nvec.shape:
+        yield "spaces", f"the shape of nvec {nvec.shape}", f"shape {space.shape}"
+    if not np.all(nvec > 0):
+        yield "spaces", "every n > 0", str(nvec.tolist())
+    elif np.sum(nvec, dtype=float) > ELEMENTS_MAX:
+        yield "spaces", f"at most {ELEMENTS_MAX} choices", str(int(np.sum(nvec, dtype=float)))
+
+
+def _faults_of_multi_binary(space, is_action):
+    if not np.all(np.asarray(space.shape) > 0):
+        yield "spaces", "sizes > 0", f"shape {tuple(space.shape)}"
+
+
+def _faults_of_text(space, is_action):
+    if is_action:
+        yield "spaces", "a space without Text", "Text"
+        return
+    if not 0 <= space.min_length <= space.max_length:
+        yield "spaces", "0 <= min_length <= max_length", f"{space.min_length} and {space.max_length}"
+    longer = [one for one in characters_of(space) if not isinstance(one, str) or len(one) != 1]
+    if longer:
+        yield "spaces", "a charset of single characters", repr(longer[0])
+
+
+_FAULTS = {
+    "Box": _faults_of_box,
+    "Discrete": _faults_of_discrete,
+    "MultiDiscrete": _faults_of_multi_discrete,
+    "MultiBinary": _faults_of_multi_binary,
+    "Text": _faults_of_text,
+}
+
+
+# ---- descriptions
 
 
 def _bounds(values):
-    """Returns bounds as JSON: one number if all are equal. Infinities are None."""
-    flat = np.asarray(values, np.float64).astype(np.float32).ravel()
+    """Returns bounds as JSON: one number if all are equal. Infinities, and numbers that no 32-bit float has, are None."""
+    with np.errstate(over="ignore"):
+        flat = np.asarray(values, np.float64).astype(np.float32).ravel()
     numbers = [float(v) if math.isfinite(v) else None for v in flat.tolist()]
     return numbers[0] if numbers and all(n == numbers[0] for n in numbers) else numbers
 
 
-def describe(space, place):
-    """Returns the description of a space. Raises Refused for one that is not known."""
-    kind = require_kind(space, place)
+def describe(space, place, is_action=False):
+    """Returns the description of a space. Raises SpaceFault for one that can't be used."""
+    for fault in faults_of(space, is_action):
+        raise SpaceFault(place, *fault)
+    return _described(space)
+
+
+def _described(space):
+    kind = kind_of(space)
     if kind == "Box":
         shape = [int(n) for n in space.shape]
         low, high = np.asarray(space.low), np.asarray(space.high)
-        if np.dtype(space.dtype).kind not in "fiub":
-            raise Refused(f"{place}: expected a Box of numbers, got dtype {space.dtype}")
-        if np.prod(shape, dtype=float) > ELEMENTS_MAX:
-            raise Refused(f"{place}: expected at most {ELEMENTS_MAX} numbers, got shape {shape}")
-        if np.any(np.isnan(low)) or np.any(np.isnan(high)):
-            raise Refused(f"{place}: expected bounds, got NaN")
         if has_channels_last(space):
             shape = [shape[2], shape[0], shape[1]]
             low, high = low.transpose(2, 0, 1), high.transpose(2, 0, 1)
@@ -102,10 +231,7 @@ def describe(space, place):
             "bytes": np.dtype(space.dtype) == np.uint8,
         }
     if kind == "Discrete":
-        n, start = int(space.n), int(getattr(space, "start", 0))
-        if not 0 < n <= ELEMENTS_MAX or abs(start) > 2**53:
-            raise Refused(f"{place}: expected 1 to {ELEMENTS_MAX} integers, got Discrete({n}, start={start})")
-        return {"kind": "discrete", "n": n, "start": start}
+        return {"kind": "discrete", "n": int(space.n), "start": int(getattr(space, "start", 0))}
     if kind == "MultiDiscrete":
         nvec = np.asarray(space.nvec)
         start = np.asarray(getattr(space, "start", np.zeros_like(nvec)))
@@ -117,19 +243,56 @@ def describe(space, place):
     if kind == "MultiBinary":
         return {"kind": "multi_binary", "n": int(np.prod(space.shape))}
     if kind == "Text":
-        charset = getattr(space, "character_list", None) or sorted(space.character_set)
         return {
             "kind": "text",
             "max": int(space.max_length),
             "min": int(space.min_length),
-            "charset": "".join(charset),
+            "charset": "".join(characters_of(space)),
         }
-    if kind == "Dict" and not all(isinstance(name, str) for name in space.spaces):
-        raise Refused(f"{place}: expected keys that are texts, got {list(space.spaces)}")
-    parts = [[name, describe(part, f"{place}: {name}")] for name, part in parts_of(space)]
-    if not parts:
-        raise Refused(f"{place}: expected a part of kind {', '.join(KINDS)}, got none")
-    return {"kind": kind.lower(), "parts": parts}
+    return {"kind": kind.lower(), "parts": [[name, _described(part)] for name, part in parts_of(space)]}
+
+
+# ---- numbers that a 32-bit float does not have
+
+
+def too_wide(value):
+    """Returns the first finite number that is too large for a 32-bit float, with its place, or None."""
+    value = np.asarray(value)
+    if value.dtype.kind != "f" or value.dtype.itemsize <= 4:
+        return None
+    outside = np.isfinite(value) & (np.abs(value) > FLOAT_MAX)
+    if not np.any(outside):
+        return None
+    place = tuple(int(i) for i in np.argwhere(outside)[0])
+    return f"{value[place]} at {list(place)}" if place else str(value[place])
+
+
+def lost_digits(value):
+    """Returns two numbers, as a text, that are one number to a 32-bit float: two of the array if there are such, else a
+    number of it and the one that a 32-bit float makes of it. Returns None if each number is kept."""
+    flat = np.asarray(value).ravel()
+    large = np.unique(flat[(flat > WHOLE_MAX) | (flat < -WHOLE_MAX)])
+    large = large[np.isfinite(large) & (large >= -FLOAT_MAX) & (large <= FLOAT_MAX)]
+    kept = large.astype(np.float32)
+    same = np.flatnonzero(kept[1:] == kept[:-1])
+    if same.size:
+        return f"{large[same[0]]} and {large[same[0] + 1]}"
+    for number, rounded in zip(large.tolist(), kept.tolist()):
+        if number != rounded:  # Python compares integers and floats exactly
+            return f"{number} and {type(number)(rounded)}"
+    return None
+
+
+def may_be_wide(space):
+    """True for a Box that may have numbers which a 32-bit float does not have, or not exactly."""
+    dtype = np.dtype(space.dtype)
+    if dtype.itemsize < 4 or dtype == np.float32:
+        return False
+    low, high = np.asarray(space.low), np.asarray(space.high)
+    return bool(np.any(low < -WHOLE_MAX) or np.any(high > WHOLE_MAX))
+
+
+TOLD_APART = "numbers that a 32-bit float tells apart (above 2^24 it does not have every integer)"
 
 
 def real_number(value):
@@ -177,7 +340,9 @@ class _Array:
         self.dtype = np.dtype(space.dtype)
         self.fits = self.dtype  # the dtype that was last found to fit
         self.what = what
-        if kind_of(space) == "Box" and has_channels_last(space):
+        self.may_be_wide = kind_of(space) == "Box" and may_be_wide(space)
+        self.tells_lost_digits = True
+        if has_channels_last(space):
             height, width, channels = self.shape
             self.place = row.reshape(channels, height, width).transpose(1, 2, 0)
         else:
@@ -194,7 +359,19 @@ class _Array:
                     f"{self.what}: expected dtype {self.dtype}, got dtype {value.dtype}"
                 )
             self.fits = value.dtype
+        if self.may_be_wide and value.size and (value.max() > WHOLE_MAX or value.min() < -WHOLE_MAX):
+            self.require_fitting(value)
         self.place[...] = value
+
+    def require_fitting(self, value):
+        """Refuses numbers that no 32-bit float has, and tells those that it can't tell apart."""
+        wide = too_wide(value)
+        if wide:
+            raise Refused(f"{self.what}: expected numbers {FLOAT_TEXT}, got {wide}")
+        lost = self.tells_lost_digits and lost_digits(value)
+        if lost:
+            self.tells_lost_digits = False
+            notices.tell(self.what, f"{self.what}: expected {TOLD_APART}, got {lost}, which are one number to it")
 
 
 class _OneHot:
@@ -240,8 +417,7 @@ class _Text:
 
     def __init__(self, space, row, what):
         self.row, self.what = row, what
-        characters = getattr(space, "character_list", None) or sorted(space.character_set)
-        self.index = {c: i for i, c in enumerate(characters)}
+        self.index = {c: i for i, c in enumerate(characters_of(space))}
 
     def __call__(self, value):
         if not isinstance(value, str) or len(value) > len(self.row):
@@ -302,11 +478,8 @@ def writer_of(space, row, what="observation"):
 
 
 def action_sizes(space):
-    """Returns the numbers of integers and of floats of an action."""
+    """Returns the numbers of integers and of floats of an action, whose space was described."""
     kind = kind_of(space)
-    missing = left_out(space)
-    if missing:
-        raise Refused(f"action space: expected parts of kind {', '.join(KINDS)}, got {missing[0]}")
     if kind == "Discrete":
         return 1, 0
     if kind == "MultiDiscrete":
@@ -315,8 +488,6 @@ def action_sizes(space):
         return int(np.prod(space.shape)), 0
     if kind == "Box":
         return 0, int(np.prod(space.shape))
-    if kind == "Text":
-        raise Refused("action space: expected one without Text")
     sizes = [action_sizes(part) for _, part in parts_of(space)]
     return sum(s[0] for s in sizes), sum(s[1] for s in sizes)
 

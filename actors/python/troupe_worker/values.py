@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from troupe_worker.spaces import kind_of, parts_of
+from troupe_worker.spaces import FLOAT_TEXT, TOLD_APART, characters_of, kind_of, lost_digits, may_be_wide, parts_of, too_wide
 
 
 def short(value, most=120):
@@ -55,6 +55,18 @@ def _check_box(to, space, value, where, at, key):
         if np.sum(outside) > 1:
             got += f", and {np.sum(outside) - 1} more outside of their bounds"
         to.fault("bounds", where, f"numbers from {low} to {high}", got, at, key)
+    _check_width(to, space, numbers_, where, at, key)
+
+
+def _check_width(to, space, value, where, at, key):
+    """Tells numbers that a 32-bit float does not have, and those that it can't tell apart."""
+    wide = too_wide(value)
+    if wide:
+        to.fault("range", where, f"numbers {FLOAT_TEXT}", wide, at, key)
+    elif may_be_wide(space):
+        lost = lost_digits(value)
+        if lost:
+            to.warn("range", where, TOLD_APART, f"{lost}, which are one number to it", at, key)
 
 
 def _first(mask):
@@ -106,11 +118,10 @@ def _check_text(to, space, value, where, at, key):
     if not isinstance(value, str):
         to.fault("type", where, "a str", f"a {type(value).__name__}", at, key)
         return
-    characters = getattr(space, "character_list", None) or space.character_set
     if not space.min_length <= len(value) <= space.max_length:
         expected = f"from {space.min_length} to {space.max_length} characters"
         to.fault("bounds", where, expected, f"{len(value)}", at, key)
-    unknown = sorted(set(value) - set(characters))
+    unknown = sorted(set(value) - set(characters_of(space)))
     if unknown:
         to.fault("bounds", where, "characters of the space", short(unknown), at, key)
 

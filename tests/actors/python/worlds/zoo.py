@@ -19,7 +19,7 @@ class World:
         self.observations = {name: Box(-np.inf, np.inf, (i + 1,)) for i, name in enumerate(NAMES)}
         self.actions = {"ann": Discrete(3), "bob": Box(-1, 1, (2,)), "cid": MultiDiscrete([2, 3])}
         self.memory = {name: np.zeros(i + 1, np.float32) for i, name in enumerate(NAMES)}
-        self.seed, self.bonus, self.resets, self.agents = 0, 0, 0, []
+        self.seed, self.bonus, self.steps, self.agents = 0, 0, 0, []
 
     def observation_space(self, agent):
         return self.observations[agent]
@@ -30,7 +30,7 @@ class World:
     def begin(self, seed, options):
         if seed is not None:
             self.seed = seed % 100
-        self.steps, self.resets = (options or {}).get("first", 0), self.resets + 1
+        self.steps = (options or {}).get("first", 0)
 
     def see(self, agent):
         self.memory[agent][:] = 100 * self.seed + self.steps
@@ -331,7 +331,7 @@ class Renamed(Team):
     """Its agents have other names from the second episode on."""
 
     def reset(self, **more):
-        if self.resets == 1:
+        if self.steps > 0:
             self.possible_agents = ["ann", "bob", "eve"]
             self.observations["eve"], self.actions["eve"] = self.observations["cid"], self.actions["cid"]
             self.memory["eve"], self.ends["eve"] = self.memory["cid"], 3
@@ -342,7 +342,7 @@ class Stuck(Team):
     """Its resets from the second on take for ever."""
 
     def reset(self, **more):
-        if self.resets > 0:
+        if self.steps > 0:
             time.sleep(1000)
         return super().reset(**more)
 
@@ -351,7 +351,7 @@ class Resized(Team):
     """An agent's space is another one from the second episode on."""
 
     def reset(self, **more):
-        if self.resets == 1:
+        if self.steps > 0:
             self.actions["ann"] = Discrete(4)
         return super().reset(**more)
 
