@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/environments/image_layout.hpp"
+
 namespace troupe::detail {
 namespace {
 
@@ -100,7 +102,8 @@ class space_checker {
   }
   void check_observation_box(const spaces::box& of, bool bounded) {
     if (!bounded) prefer("bounds", "finite bounds", "an infinite bound");
-    if (of.shape.size() == 3) {
+    const bool may_be_meant = of.shape.size() >= 3 || of.type == spaces::element::uint8;
+    if (of.shape.size() >= 2 && (is_image(of) || may_be_meant)) {
       check_image(of);
     } else if (of.shape.size() != 1) {
       prefer("shape", "a vector or an image",
@@ -108,18 +111,24 @@ class space_checker {
     }
   }
   void check_image(const spaces::box& of) {
-    const auto is = [](const std::vector<float>& bounds, float value) {
-      return std::ranges::all_of(bounds, [&](float bound) { return bound == value; });
-    };
-    if (of.type != spaces::element::uint8) {
-      warn("image", "type uint8 for an image", "float32");
-    } else if (!is(of.low, 0) || !is(of.high, 255)) {
-      warn("image", "bounds 0 and 255 for an image", "others");
+    if (!prefers_) {  // an agent's
+      if (is_image(of))
+        warn("image", "a vector, for algorithms for several agents take an image as plain numbers",
+             to_short_string(of));
+      return;
+    }
+    if (!is_image(of)) {
+      warn("image", fmt::format("{}, and policy.kind=cnn gives them convolutions", no_image_text),
+           to_short_string(of));
+      return;
     }
     constexpr std::int64_t side_min = 36;  // for the convolutions of Mnih et al. 2015
-    if (of.shape[1] < side_min || of.shape[2] < side_min)
-      warn("image", "at least 36x36 pixels for usual convolutions",
-           fmt::format("{}x{}", of.shape[1], of.shape[2]));
+    const auto layout = image_layout_of(of);
+    if (layout && std::min(layout->height, layout->width) < side_min)
+      warn(
+          "image",
+          "at least 36x36 pixels for usual convolutions (policy.kind=mlp takes images of any size)",
+          fmt::format("{}x{} with {} channels", layout->height, layout->width, layout->channels));
   }
   void check_start(bool is_shifted) {
     if (is_shifted) prefer("start", "start 0, which Stable-Baselines3 needs", "another");

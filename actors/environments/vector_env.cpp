@@ -86,7 +86,8 @@ vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
       obs_size_(spec.observation_space.flat_size()),
       limit_(spec.max_episode_steps.value_or(-1)),
       checker_(spec, checked_size(size, spec)),
-      agents_(agent_layout(spec).count()),
+      layout_(spec),
+      agents_(layout_.count()),
       episodes_(size),
       agent_sums_(size * agents_),
       agents_ended_(size * agents_),
@@ -253,7 +254,8 @@ void vector_env_base::set_attr(const std::string& name, const std::string& json)
   for (std::size_t i = 0; i < size(); ++i) at(i).set_attr(name, json);
 }
 
-void vector_env_base::settle_agents(env_step& out, std::size_t i, bool at_limit) {
+void vector_env_base::settle_agents(env_step& out, std::size_t i, std::span<const float> last,
+                                    bool at_limit) {
   const auto steps = at(i).agent_steps();
   for (std::size_t a = 0; a < agents_; ++a) {
     const auto place = i * agents_ + a;
@@ -264,6 +266,9 @@ void vector_env_base::settle_agents(env_step& out, std::size_t i, bool at_limit)
     out.agent_ended[place] = static_cast<std::uint8_t>(ended);
     agent_sums_[place] += steps[a].reward;
     agents_ended_[place] |= static_cast<std::uint8_t>(ended != episode_end::none);
+    // An agent that acts again has begun another episode.
+    if (ended == episode_end::none && layout_.active().size > 0 && layout_.acts(last, a))
+      agents_ended_[place] = 0;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/environments/action_checker.hpp"
+#include "actors/environments/agent_layout.hpp"
 #include "actors/environments/obs_rows.hpp"
 #include "actors/environments/vector_environment.hpp"
 #include "actors/random/numpy_random.hpp"
@@ -64,7 +65,7 @@ class vector_env_base : public vector_environment {
     auto& episode = episodes_[i];
     episode.sum += result.reward;
     const bool at_limit = ++episode.length == limit_;
-    if (agents_ > 0) settle_agents(batch.out, i, at_limit);
+    if (agents_ > 0) settle_agents(batch.out, i, batch.rows.row(i), at_limit);
     batch.out.reward[i] = result.reward;
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
@@ -84,7 +85,8 @@ class vector_env_base : public vector_environment {
   struct state;
   using failure_list = std::vector<env_failure>;
 
-  void settle_agents(env_step& out, std::size_t i, bool at_limit);
+  /// `last` [D] is the row after the step.
+  void settle_agents(env_step& out, std::size_t i, std::span<const float> last, bool at_limit);
   void drop_faulty(batch_step& batch, std::size_t i, double reward);
   void finish(batch_step& batch, std::size_t i, const step_result& last);
   void allow(duration allowance) const;
@@ -106,10 +108,11 @@ class vector_env_base : public vector_environment {
   std::size_t obs_size_;  // D
   std::int64_t limit_;    // the time limit in steps; -1 means none
   action_checker checker_;
+  agent_layout layout_;
   std::size_t agents_;  // N
   std::vector<episode> episodes_;
   std::vector<double> agent_sums_;          // [B, N] the rewards of the episodes under way
-  std::vector<std::uint8_t> agents_ended_;  // [B, N]
+  std::vector<std::uint8_t> agents_ended_;  // [B, N] 1 for an agent that has not acted since
   std::size_t level_;                       // the level of the episodes that begin next
   std::vector<std::size_t> turns_;          // see set_turns; empty if it was never called
   std::size_t turn_ = 0;                    // the next index into turns_

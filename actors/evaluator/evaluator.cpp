@@ -82,7 +82,7 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
       watcher_(std::move(watcher)),
       environments_(options_.environments()) {
   const auto spec = environments_->spec();
-  if (const auto needed = shape_of(spec); !fits(options_.shape, needed)) {
+  if (const auto needed = shape_of(spec, options_.network.body); !fits(options_.shape, needed)) {
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }

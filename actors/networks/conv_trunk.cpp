@@ -35,10 +35,12 @@ int flat_size(const std::vector<int>& image, const cnn_options& options) {
     const int kernel = options.kernels[i];
     if (height < kernel || width < kernel) {
       throw std::invalid_argument(fmt::format(
-          "policy.cnn: an image of {}x{} is too small: convolution {} of kernel {} is "
-          "left with {}x{}; expected at least 36x36 with the default layers, or smaller "
-          "policy.cnn.kernels and policy.cnn.strides",
-          image[1], image[2], i, kernel, height, width));
+          "policy.cnn: an image of {}x{} with {} channels is too small: convolution {} of kernel "
+          "{} "
+          "is left with {}x{}; expected at least 36x36 with the default layers, or smaller "
+          "policy.cnn.kernels and policy.cnn.strides, or policy.kind=mlp, which takes observations "
+          "of any size",
+          image[1], image[2], image[0], i, kernel, height, width));
     }
     height = (height - kernel) / options.strides[i] + 1;
     width = (width - kernel) / options.strides[i] + 1;
@@ -48,11 +50,13 @@ int flat_size(const std::vector<int>& image, const cnn_options& options) {
 
 }  // namespace
 
-conv_trunk::conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved)
+conv_trunk::conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved,
+                       float high)
     : channels_(image[0]),
       height_(image[1]),
       width_(image[2]),
       interleaved_(interleaved),
+      scale_(1.0 / high),
       dense_(flat_size(image, options), {}, options.features, activation::relu, activation::relu) {
   int in = channels_;
   for (std::size_t i = 0; i < options.channels.size(); ++i) {
@@ -120,7 +124,7 @@ at::Tensor conv_trunk::images(const at::Tensor& obs) const {
 at::Tensor conv_trunk::forward(const std::vector<at::Tensor>& parts, const at::Tensor& obs) const {
   TORCH_CHECK(obs.dim() == 2 && obs.size(1) == inputs(), "convolutions: obs must be [N, ", inputs(),
               "], got ", obs.sizes());
-  auto x = images(obs * (1.0 / 255.0));
+  auto x = images(obs * scale_);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     x = at::relu(at::conv2d(x, parts[2 * i], parts[2 * i + 1], layers_[i].stride));
   }

@@ -19,10 +19,12 @@ namespace troupe::detail {
 /// the bias [out] of the fully connected layer.
 class conv_trunk {
  public:
-  /// Takes an image [channels, height, width] whose bytes lie as network_shape::interleaved says.
+  /// Takes an image [channels, height, width] whose numbers lie as network_shape::interleaved says,
+  /// and are divided by `high`.
   /// Throws std::invalid_argument if the options' lists differ in length or hold a number < 1, and
   /// if the image is too small for the convolutions.
-  conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved = 0);
+  conv_trunk(const std::vector<int>& image, const cnn_options& options, int interleaved = 0,
+             float high = 255);
 
   std::int64_t parameter_count() const { return parameter_count_; }
   int inputs() const { return channels_ * height_ * width_; }  ///< D
@@ -39,8 +41,7 @@ class conv_trunk {
   /// one.
   std::size_t convolutions() const { return layers_.size(); }
 
-  /// Returns the features [N, F] of obs float [N, D], which are bytes 0 .. 255 and are scaled to 0
-  /// .. 1.
+  /// Returns the features [N, F] of obs float [N, D], which are divided by `high`.
   at::Tensor forward(const std::vector<at::Tensor>& parts, const at::Tensor& obs) const;
 
  private:
@@ -54,6 +55,7 @@ class conv_trunk {
 
   int channels_, height_, width_;
   int interleaved_;
+  double scale_;  // 1 / high
   std::vector<layer> layers_;
   mlp dense_;
   std::int64_t parameter_count_ = 0;

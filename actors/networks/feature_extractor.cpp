@@ -9,7 +9,7 @@ namespace {
 
 conv_trunk trunk_of(const obs_part& part, const cnn_options& options) {
   try {
-    return {part.image, options, part.interleaved};
+    return {part.image, options, part.interleaved, part.image_high};
   } catch (const std::invalid_argument& e) {
     if (part.name.empty()) throw;
     throw std::invalid_argument("observation \"" + part.name + "\": " + e.what());
@@ -29,7 +29,8 @@ void require_name(const std::string& name) {
 feature_extractor::feature_extractor(const network_shape& shape, const cnn_options& options)
     : inputs_(shape.obs_size) {
   auto parts = shape.parts;
-  if (parts.empty()) parts = {{"", 0, shape.obs_size, shape.image, shape.interleaved}};
+  if (parts.empty())
+    parts = {{"", 0, shape.obs_size, shape.image, shape.interleaved, shape.image_high}};
   for (const auto& part : parts) {
     auto& made = inputs_of_.emplace_back(input{part.name, part.offset, part.size, {}});
     if (part.image.empty()) {

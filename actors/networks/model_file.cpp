@@ -130,6 +130,14 @@ using dictionary_entries = std::vector<std::pair<std::string, plain_value>>;
 // A part of an observation has an entry "obs_part.N", which is its name, and one of numbers.
 std::string part_key(std::size_t i) { return "obs_part." + std::to_string(i); }
 
+// The number by which an image is divided is there if it is not that of bytes.
+void insert_high(dictionary_entries& to, const std::string& key, float high) {
+  if (high != obs_part().image_high) to.emplace_back(key, double{high});
+}
+float high_in(const fields& dict, const std::string& key) {
+  return dict.has(key) ? static_cast<float>(dict.at<double>(key)) : obs_part().image_high;
+}
+
 void insert_parts(dictionary_entries& to, const std::vector<obs_part>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& part = parts[i];
@@ -137,6 +145,7 @@ void insert_parts(dictionary_entries& to, const std::vector<obs_part>& parts) {
     numbers.insert(numbers.begin(), {part.offset, part.size, part.interleaved});
     to.emplace_back(part_key(i), part.name);
     to.emplace_back(part_key(i) + ".numbers", std::move(numbers));
+    insert_high(to, part_key(i) + ".high", part.image_high);
   }
 }
 
@@ -152,7 +161,8 @@ std::vector<obs_part> parts_in(const fields& dict) {
                      .offset = numbers[0],
                      .size = numbers[1],
                      .image = {numbers.begin() + 3, numbers.end()},
-                     .interleaved = numbers[2]});
+                     .interleaved = numbers[2],
+                     .image_high = high_in(dict, part_key(i) + ".high")});
   }
   return parts;
 }
@@ -232,6 +242,7 @@ std::string serialise(const saved_model& model) {
   number("continuous_size", model.shape.continuous_size);
   insert("multi_discrete", to_list(model.shape.multi_discrete));
   insert("image", to_list(model.shape.image));
+  insert_high(dict, "image_high", model.shape.image_high);
   number("interleaved", model.shape.interleaved);
   number("multi_binary", model.shape.multi_binary);
   insert_parts(dict, model.shape.parts);
@@ -410,6 +421,7 @@ saved_model load_model(const fs::path& path) {
                    dict.number("continuous_size"), dict.numbers("multi_discrete")};
     if (dict.has("body")) {  // older files without a body have perceptrons
       model.shape.image = dict.numbers("image");
+      model.shape.image_high = high_in(dict, "image_high");
       model.options.body = network_body_of(dict.text("body"));
       model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
                            dict.numbers("cnn_strides"), dict.number("cnn_features")};

@@ -140,7 +140,9 @@ bool has_convolutions(const network_shape& shape, const network_options& options
   const bool is_image = !shape.image.empty();
   if (options.body == network_body::cnn && !is_image) {
     throw std::invalid_argument(
-        "policy.kind cnn: expected an environment that shows an image, got " + to_string(shape));
+        "policy.kind cnn: expected an environment whose observation is a Box with two dimensions "
+        "or more, such as an image, got " +
+        to_string(shape) + "; policy.kind=auto takes any observation");
   }
   if (options.body == network_body::multi_input && shape.parts.empty()) {
     throw std::invalid_argument(
@@ -174,17 +176,19 @@ std::string action_text(const network_shape& shape) {
   return kinds.empty() ? "no actions" : fmt::format("{}", fmt::join(kinds, " and "));
 }
 
-std::string image_text(const std::vector<int>& image, int interleaved) {
-  return fmt::format("{}{}", fmt::join(image, "x"),
-                     interleaved > 0 ? fmt::format(" ({} interleaved)", interleaved) : "");
+std::string image_text(const std::vector<int>& image, int interleaved, float high) {
+  return fmt::format("{}{}{}", fmt::join(image, "x"),
+                     interleaved > 0 ? fmt::format(" ({} interleaved)", interleaved) : "",
+                     high == 255 ? "" : fmt::format(" up to {}", high));
 }
 
 /// Returns the parts, such as "image 1x8x8, speed 2".
 std::string parts_text(const std::vector<obs_part>& parts) {
   std::vector<std::string> each;
   for (const auto& part : parts) {
-    const auto size =
-        part.image.empty() ? std::to_string(part.size) : image_text(part.image, part.interleaved);
+    const auto size = part.image.empty()
+                          ? std::to_string(part.size)
+                          : image_text(part.image, part.interleaved, part.image_high);
     each.push_back(part.name + ' ' + size);
   }
   return fmt::format("{}", fmt::join(each, ", "));
@@ -195,7 +199,8 @@ std::string parts_text(const std::vector<obs_part>& parts) {
 std::string to_string(const network_shape& shape) {
   const auto actions = action_text(shape);
   if (!shape.image.empty()) {
-    return fmt::format("image {}, {}", image_text(shape.image, shape.interleaved), actions);
+    return fmt::format("image {}, {}", image_text(shape.image, shape.interleaved, shape.image_high),
+                       actions);
   }
   if (!shape.policies.empty()) {
     std::vector<std::string> each;

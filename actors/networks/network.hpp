@@ -49,6 +49,7 @@ struct obs_part {
   int size = 0;      ///< The number of its floats.
   std::vector<int> image = {};  ///< as in network_shape
   int interleaved = 0;          ///< as in network_shape
+  float image_high = 255;       ///< as in network_shape
 
   bool operator==(const obs_part&) const = default;
 };
@@ -98,8 +99,8 @@ struct network_shape {
   int discrete_actions = 0;              ///< the number of discrete actions; 0 if not discrete
   int continuous_size = 0;               ///< floats in a continuous action; 0 if not continuous
   std::vector<int> multi_discrete = {};  ///< the number of options of each independent choice
-  std::vector<int> image = {};  ///< [channels, height, width] of bytes; empty means no image
-  /// The number of channels whose bytes of one pixel lie side by side, as in an image [height,
+  std::vector<int> image = {};           ///< [channels, height, width]; empty means no image
+  /// The number of channels whose numbers of one pixel lie side by side, as in an image [height,
   /// width, channels]. 0 means that each channel is a plane of its own.
   int interleaved = 0;
   std::vector<obs_part> parts = {};  ///< the parts of a Dict or Tuple, in order; empty for others
@@ -114,6 +115,7 @@ struct network_shape {
   /// environment's observations and actions as a whole.
   std::vector<policy_shape> policies = {};
   std::vector<agent_view> agents = {};
+  float image_high = 255;  ///< The number by which those of an image are divided.
 
   /// Returns the number of floats that the actor sees.
   int actor_inputs() const { return obs_size - critic_only - mask_size; }

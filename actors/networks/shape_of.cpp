@@ -1,54 +1,57 @@
 #include "actors/networks/shape_of.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "actors/environments/action_numbers.hpp"
+#include "actors/environments/image_layout.hpp"
 
 namespace troupe {
 
 namespace {
 
-struct image_layout {
-  std::vector<int> image = {};  // [channels, height, width]
-  int interleaved = 0;
-};
+bool has_parts(const space& of) {
+  return of.get_if<spaces::dict>() != nullptr || of.get_if<spaces::tuple>() != nullptr;
+}
 
-// Returns the layout of an observation of bytes 0 .. 255; empty if the observation is no image. All
-// dimensions that are not height and width, such as frames, count as channels.
-image_layout image_of(const space& observations) {
-  const auto* box = observations.get_if<spaces::box>();
-  if (!box || box->type != spaces::element::uint8 || box->shape.size() < 2) return {};
-  const auto& shape = box->shape;
-  auto height = shape[shape.size() - 2], width = shape.back();
-  std::int64_t interleaved = 0;
-  if (shape.size() >= 3) {
-    const auto first = shape[shape.size() - 3];
-    if (width < first && width < height) {
-      interleaved = width;
-      width = height;
-      height = first;
-    }
-  }
-  if (height < 1 || width < 1 || box->low.empty()) return {};
-  const auto channels = static_cast<std::int64_t>(box->low.size()) / (height * width);
-  return {{static_cast<int>(channels), static_cast<int>(height), static_cast<int>(width)},
-          static_cast<int>(interleaved)};
+// Returns whether a network of that body has convolutions for a box. `is_part`: it is a part of a
+// Dict or Tuple.
+bool gets_convolutions(const spaces::box& of, network_body body, bool is_part) {
+  if (is_image(of)) return true;
+  if (body == network_body::cnn) return !is_part;
+  if (body != network_body::multi_input || !is_part) return false;
+  return of.shape.size() >= 3 || of.type == spaces::element::uint8;
+}
+
+// Returns the part with its layout, if it is an image.
+obs_part with_image(obs_part part, const space& of, network_body body, bool is_part) {
+  const auto* box = of.get_if<spaces::box>();
+  if (!box || !gets_convolutions(*box, body, is_part)) return part;
+  const auto layout = image_layout_of(*box);
+  if (!layout) return part;
+  part.image = {static_cast<int>(layout->channels), static_cast<int>(layout->height),
+                static_cast<int>(layout->width)};
+  part.interleaved = static_cast<int>(layout->interleaved);
+  part.image_high = layout->high;
+  return part;
 }
 
 // Appends the parts of a Dict or Tuple, whose floats lie one after another.
 struct part_collector {
   std::vector<obs_part>& to;
   int& offset;
+  network_body body;
 
   void add(const std::string& name, const space& of) const {
-    if (of.get_if<spaces::dict>() || of.get_if<spaces::tuple>()) {
+    if (has_parts(of)) {
       collect(of, name + '.');
       return;
     }
     const auto size = static_cast<int>(of.flat_size());
-    auto [image, interleaved] = image_of(of);
-    to.push_back({name, offset, size, std::move(image), interleaved});
+    to.push_back(with_image({name, offset, size}, of, body, true));
     offset += size;
   }
 
@@ -84,14 +87,15 @@ void set_actions(const space& actions, network_shape& shape) {
 
 }  // namespace
 
-network_shape shape_of(const env_spec& spec) {
+network_shape shape_of(const env_spec& spec, network_body body) {
   network_shape shape;
   shape.obs_size = static_cast<int>(spec.observation_space.flat_size());
-  auto [image, interleaved] = image_of(spec.observation_space);
-  shape.image = std::move(image);
-  shape.interleaved = interleaved;
+  const auto whole = with_image({}, spec.observation_space, body, false);
+  shape.image = whole.image;
+  shape.interleaved = whole.interleaved;
+  shape.image_high = whole.image_high;
   int offset = 0;
-  part_collector{shape.parts, offset}.collect(spec.observation_space, "");
+  part_collector{shape.parts, offset, body}.collect(spec.observation_space, "");
   try {
     set_actions(spec.action_space, shape);
   } catch (const std::invalid_argument&) {
@@ -101,6 +105,53 @@ network_shape shape_of(const env_spec& spec) {
                                 "Tuple or Dict of these");
   }
   return shape;
+}
+
+namespace {
+
+// Calls `visit(name, box)` for each box.
+void for_each_box(const space& of, const std::string& name, const auto& visit) {
+  if (const auto* box = of.get_if<spaces::box>()) visit(name, *box);
+  const auto inner = [&](const std::string& key) { return name.empty() ? key : name + '.' + key; };
+  if (const auto* named = of.get_if<spaces::dict>())
+    for (const auto& [key, part] : named->parts) for_each_box(part, inner(key), visit);
+  if (const auto* ordered = of.get_if<spaces::tuple>())
+    for (std::size_t i = 0; i < ordered->parts.size(); ++i)
+      for_each_box(ordered->parts[i], inner(std::to_string(i)), visit);
+}
+
+std::string place_of(const std::string& name) {
+  return name.empty() ? "observation" : "observation \"" + name + '"';
+}
+
+}  // namespace
+
+std::vector<std::string> image_notes(const env_spec& spec, network_body body) {
+  std::vector<std::string> notes;
+  if (body != network_body::automatic) return notes;
+  const bool is_whole = !has_parts(spec.observation_space);
+  for_each_box(spec.observation_space, "", [&](const std::string& name, const spaces::box& box) {
+    const bool may_be_meant = box.shape.size() >= 3 || box.type == spaces::element::uint8;
+    if (is_image(box) || box.shape.size() < 2 || !may_be_meant) return;
+    notes.push_back(fmt::format(
+        "{}: expected {}, and policy.kind={} gives them convolutions; got {}", place_of(name),
+        no_image_text, is_whole ? "cnn" : "multi_input", to_short_string(box)));
+  });
+  return notes;
+}
+
+std::vector<std::string> agent_image_notes(const env_spec& spec) {
+  std::vector<std::string> notes;
+  for (const auto& agent : spec.agents) {
+    for_each_box(agent.observation_space, "", [&](const std::string& name, const spaces::box& box) {
+      if (!is_image(box) || !notes.empty()) return;
+      notes.push_back(fmt::format(
+          "agent \"{}\": {}: expected a vector, for algorithms for several agents take an image as "
+          "plain numbers; got {}",
+          agent.name, place_of(name), to_short_string(box)));
+    });
+  }
+  return notes;
 }
 
 }  // namespace troupe

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -116,9 +117,21 @@ class known_facts {
     if (known_.size() > most) known_.pop_front();
   }
 
+  /// Logs what a process tells of its environments, each sentence once.
+  void tell(const environment_request& request, const json& notices) {
+    constexpr std::size_t most = 256;
+    const std::lock_guard lock(mutex_);
+    for (const auto& one : notices) {
+      const auto about = request.id + '\n' + one.at("about").get<std::string>();
+      if (told_.size() >= most || !told_.insert(about).second) continue;
+      log::warn(one.at("text").get<std::string>(), {{"env", request.id}});
+    }
+  }
+
  private:
   using entry = std::pair<environment_request, python_facts>;
   std::mutex mutex_;
+  std::set<std::string> told_;
   std::deque<entry> known_;
 };
 
@@ -197,6 +210,7 @@ class python_host {
     for (const auto& seed : seeds) told.push_back(seed ? json(*seed) : json());
     const auto answer = call(*worker_, {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
                              request_.python.reset_timeout, "a reset");
+    known_facts::of_this_process().tell(request_, answer.at("notices"));
     const auto& errors = answer.at("errors");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       auto& row = rows_.at(rows[i]);
@@ -325,6 +339,7 @@ class python_host {
     if (!begins_next_) tell_begins_next();
     for (const auto& [name, value] : attrs_) tell_attr(name, value);
     known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
+    known_facts::of_this_process().tell(request_, told.at("notices"));
   }
 
   python_facts readable_facts(const json& told) const {
@@ -394,6 +409,10 @@ class python_host {
   }
 
   void read_event(const json& event) {
+    if (const auto notice = event.find("notice"); notice != event.end()) {
+      known_facts::of_this_process().tell(request_, json::array({*notice}));
+      return;
+    }
     auto& row = rows_.at(event.at("row").get<std::size_t>());
     row.error = event.value("error", "");
     row.reset_error = event.value("reset_error", "");

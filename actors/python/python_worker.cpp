@@ -73,6 +73,16 @@ std::string search_path() {
   return path;
 }
 
+/// The variables of a worker beside those of this process. A fixed seed of the hashes gives the
+/// elements of a set the same order in each process, so that what an environment numbers in that
+/// order has the same numbers for all of them.
+std::vector<std::string> environment_variables() {
+  std::vector<std::string> all{"PYTHONPATH=" + search_path(), "OMP_NUM_THREADS=1",
+                               "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
+  if (std::getenv("PYTHONHASHSEED") == nullptr) all.emplace_back("PYTHONHASHSEED=0");
+  return all;
+}
+
 /// Logs the output of a process, at most lines_max lines a second.
 class output_log {
  public:
@@ -185,8 +195,7 @@ struct python_worker::state {
       : name(std::move(name)),
         process({.program = interpreter_of(options).string(),
                  .arguments = {"-u", "-m", "troupe_worker"},
-                 .environment = {"PYTHONPATH=" + search_path(), "OMP_NUM_THREADS=1",
-                                 "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
+                 .environment = environment_variables(),
                  .memory_limit = static_cast<std::size_t>(options.memory_limit_mb) << 20},
                 memory.file(), output_log(this->name)) {}
 

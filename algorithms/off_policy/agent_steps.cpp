@@ -89,6 +89,16 @@ void agent_steps::settle(std::size_t agent, const agent_results& of, bool over) 
   step.waits[agent] = 0;
 }
 
+/// Completes the last transition of an agent that had ended and acts again, so it gets no more of
+/// the rewards after its end.
+void agent_steps::end_earlier(std::size_t agent) {
+  for (auto& step : open_) {
+    if (step.waits[agent] == 0) continue;
+    step.agent_terminated[agent] = 1;
+    step.waits[agent] = 0;
+  }
+}
+
 std::vector<agent_steps::joined> agent_steps::add(joined step, const agent_results& of) {
   const auto& agents = of.shape().agents;
   const auto count = agents.size();
@@ -100,6 +110,8 @@ std::vector<agent_steps::joined> agent_steps::add(joined step, const agent_resul
   for (const auto& agent : agents) {
     step.waits.push_back(agent.active < 0 || step.obs[static_cast<std::size_t>(agent.active)] != 0);
   }
+  for (std::size_t agent = 0; agent < count; ++agent)
+    if (step.waits[agent] != 0) end_earlier(agent);
   const bool over = step.end != episode_end::none;
   open_.push_back(std::move(step));
   for (std::size_t agent = 0; agent < count; ++agent) settle(agent, of, over);

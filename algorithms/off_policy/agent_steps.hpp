@@ -94,6 +94,7 @@ class agent_steps {
   void set_begun(std::deque<joined> begun) { open_ = std::move(begun); }
 
  private:
+  void end_earlier(std::size_t agent);
   void settle(std::size_t agent, const agent_results& of, bool over);
 
   std::optional<double> discount_after_end_;

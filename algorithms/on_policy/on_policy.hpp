@@ -114,7 +114,7 @@ algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}
     // The fused backend needs a loss that computes its derivatives. The learner refuses other
     // losses.
     if (settings.network.backend == gradient_backend::fused) {
-      make_learner(shape_of(spec_of(settings.env)), config);
+      make_learner(shape_of(spec_of(settings.env), settings.network.body), config);
     }
   };
   on_policy_setup setup{

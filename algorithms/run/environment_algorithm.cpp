@@ -5,19 +5,33 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {
 
 network_shape shape_for(const run_settings& settings, const env_spec& spec) {
-  return settings.shape ? settings.shape(spec) : shape_of(spec);
+  return settings.shape ? settings.shape(spec) : shape_of(spec, settings.network.body);
 }
+
+namespace {
+
+/// Says once what the network takes for no image.
+void tell_images(const run_settings& settings, const env_spec& spec) {
+  const auto notes =
+      settings.shape ? agent_image_notes(spec) : image_notes(spec, settings.network.body);
+  for (const auto& note : notes) log::warn(note, {{"env", spec.id}});
+}
+
+}  // namespace
 
 environment_algorithm::environment_algorithm(training_run& in)
     : in(in),
       spec(spec_of(in.settings.env)),
       shape(shape_for(in.settings, spec)),
-      agents_view_(spec, shape) {}
+      agents_view_(spec, shape) {
+  tell_images(in.settings, spec);
+}
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
   return {.environments = environments_of(for_evaluation(in.settings.env),

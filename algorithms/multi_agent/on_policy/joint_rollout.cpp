@@ -238,6 +238,7 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
     const double reward = reward_of(world, agent, policy, after);
     auto end = static_cast<episode_end>(after.agent_ended[world * agents_ + agent]);
     if (limits_end_ && end == episode_end::truncated) end = episode_end::terminated;
+    if (acts[index] && (mine.ended || mine.left)) begin_again(policy, index);
     if (acts[index] || mine.left) {
       const auto row = add_row(t, policy, index, obs, acted);
       if (mine.left) note_after_end(policy, row);
@@ -269,6 +270,18 @@ void joint_rollout_writer::add_policy(std::int64_t t, std::size_t policy,
       mine.left = mine.ended = false;
     }
   }
+}
+
+/// Begins another episode of an agent that had ended before its environment's episode.
+void joint_rollout_writer::begin_again(std::size_t policy, std::size_t index) {
+  auto& of = made_.of_policy[policy];
+  auto& mine = columns_[policy][index];
+  if (!mine.ended && mine.length > mine.began) {
+    const auto columns = columns_[policy].size();
+    of.terminated[static_cast<std::size_t>(mine.length - 1) * columns + index] = 1;
+  }
+  mine.began = mine.length;
+  mine.left = mine.ended = false;
 }
 
 bool joint_rollout_writer::shares_after_end() const {

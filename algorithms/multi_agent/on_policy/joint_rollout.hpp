@@ -116,6 +116,7 @@ class joint_rollout_writer {
   void cut(std::int64_t next, std::size_t policy, std::size_t column,
            std::span<const float> joint_row, bool acts);
   void drop(std::size_t policy, std::size_t index);
+  void begin_again(std::size_t policy, std::size_t index);
   void drop_cuts(std::size_t policy, std::size_t index, std::int64_t from);
 
   const agent_rows& rows_;
