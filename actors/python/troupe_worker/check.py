@@ -758,7 +758,8 @@ def has_ended(result):
 
 def is_missing(error):
     """True for an error that says that a package is not installed."""
-    return isinstance(error, ImportError) or type(error).__name__ == "DependencyNotInstalled"
+    names = isinstance(error, ImportError) or type(error).__name__ == "DependencyNotInstalled"
+    return names or getattr(error, "package", None) is not None  # see environments.py
 
 
 def inner_of(env):

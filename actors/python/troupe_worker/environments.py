@@ -193,19 +193,17 @@ def _maker_in_registry(pettingzoo, env_id, name):
             f"{getattr(pettingzoo, '__version__', 'an older one')}; name the module, as in "
             "pettingzoo:pettingzoo.classic.connect_four_v3"
         )
-    errors = []
     for kind in ("parallel", "aec"):
         try:
             found = pettingzoo.spec(kind, name)
-        except Exception as error:  # of a class that differs between versions
-            errors.append(f"{error}")
-        else:
-            return functools.partial(pettingzoo.make, kind, found)
+        except Exception:  # of a class that differs between versions: it is not there
+            continue
+        return functools.partial(pettingzoo.make, kind, found)
     known = [*pettingzoo.parallel_registry, *pettingzoo.aec_registry]
-    raise Refused(
-        f"{env_id}: PettingZoo's registry has no environment {name!r}{_did_you_mean(name, known)} If a package registers "
-        f"it, name the package before it, as in pettingzoo:my_package:{name}"
-    )
+    hint = _did_you_mean(name, known) or f"; if a package registers it, name that first: pettingzoo:my_package:{name}"
+    if name.startswith("mpe/"):
+        hint = f"; it is in the package mpe2, as pettingzoo:mpe2.simple_spread_v3: {install_command('mpe2')}"
+    raise Refused(f"{env_id}: PettingZoo's registry has no environment {name!r}{hint}")
 
 
 def _maker_in_module(env_id, module, function):
@@ -230,7 +228,9 @@ def _packages_for(name):
     except Exception as error:
         family = name.removeprefix("pettingzoo.").replace("/", ".").partition(".")[0]
         is_of_package = name.startswith("pettingzoo.") or "/" in name
-        if is_of_package and family in _EXTRAS_OF_PETTINGZOO and missing_module(error) not in (None, "pettingzoo"):
+        if is_of_package and family == "mpe" and isinstance(error, ImportError):
+            error.package = "mpe2"
+        elif is_of_package and family in _EXTRAS_OF_PETTINGZOO and missing_module(error) not in (None, "pettingzoo"):
             error.package = f"pettingzoo[{family}]"
         raise
 

@@ -43,6 +43,12 @@ FAULTS = [
     ("ShortTuple", "keys", "step", "", "2 values", "1"),
     ("Contradicts", "contains", "step", "", "an observation that its space contains", "["),
     ("UnknownSpace", "spaces", "observation space", "1", "a space of kind Box", "Graph"),
+    ("ObservesSequence", "spaces", "observation space", "", "a space of kind Box", "Sequence"),
+    ("ActsOneOf", "spaces", "action space", "second", "a space of kind Box", "OneOf"),
+    ("WordsForLetters", "spaces", "observation space", "", "a charset of single characters", "'go'"),
+    ("HugeNumber", "range", "step", "", "numbers that a 32-bit float has (at most 3.4e+38)", "1e+40 at [1]"),
+    ("HugeReward", "reward", "step", "", "a number that a 32-bit float has (at most 3.4e+38)", "1e+40"),
+    ("HugeAction", "bounds", "action space", "", "high of numbers that a 32-bit float has", "1e+40 at [0]"),
     ("UnknownParts", "spaces", "observation space", "", "a part of a known kind", "only parts of other kinds"),
     ("NoSpace", "spaces", "action space", "", "a space", "none"),
     ("BoundsOfAnotherShape", "bounds", "observation space", "", "low of shape (2,)", "shape (3,)"),
@@ -73,8 +79,9 @@ AGENT_FAULTS = [
     ("OtherShape", "shape", "step", "bob", "shape (2,)", "shape (3,)"),
     ("OtherType", "dtype", "step", "cid", "dtype float32", "dtype float64"),
     ("NoObservation", "agents", "step", "cid", "observations: an entry of each agent that acts", "none"),
-    ("Vanishes", "agents", "step", "cid", "terminations: True there or in truncations", "False"),
-    ("Stays", "agents", "step", "cid", "agents: no agent that acts after its end", "it"),
+    ("Vanishes", "agents", "step", "ann", "terminations: True there or in truncations, for `agents` is empty", "False"),
+    ("Stays", "agents", "step", "cid", "agents: no agent that ends with this step", "it"),
+    ("AllForbiddenInInfo", "agents", "reset", "cid", "action_mask: a choice or more", "none"),
     ("Strange", "agents", "step", "dan", "agents: one of possible_agents", "another agent"),
     ("OldForm", "agents", "step", "", "step: (observations, rewards", "a tuple of 4"),
     ("IntTermination", "terminated", "step", "ann", "a bool", "0 of type int"),
@@ -96,6 +103,15 @@ WARNINGS = [
     ("ShiftedAction", "start", "action space", "", "start 0", "1"),
     ("GridAction", "shape", "action space", "", "one dimension", "shape (2, 2)"),
     ("SmallImage", "image", "observation space", "", "at least 36x36 pixels", "shape (8, 8, 3)"),
+    ("FlatImage", "image", "observation space", "", "at least 36x36 pixels", "shape (20, 30)"),
+    ("ByteBoard", "image", "observation space", "", "bytes with bounds 0 and 255 for an image", "uint8 of shape (8, 8, 12)"),
+    ("FlatBoard", "image", "observation space", "", "bytes with bounds 0 and 255 for an image", "uint8 of shape (9, 9)"),
+    ("FloatImageSpace", "image", "observation space", "", "bytes with bounds 0 and 255 for an image", "float32"),
+    ("Times", "range", "step", "", "numbers that a 32-bit float tells apart", "1700000123 and 1700000143, which are one"),
+    ("WideFloats", "range", "step", "position", "numbers that a 32-bit float tells apart", "16777217.0 and 16777216.0"),
+    ("MaskInInfo", "masks", "reset", "", "no mask of actions", 'info["action_mask"]'),
+    ("MaskInDict", "masks", "reset", "", "no mask of actions", 'the key "action_mask" of its observations'),
+    ("MaskMethod", "masks", "reset", "", "no mask of actions", "its method action_masks()"),
     ("SeedByDefault", "signature", "reset", "", "seed=None", "7"),
     ("SameSeed", "seeds", "reset", "", "episodes that depend on the seed", "the same for four seeds"),
     ("Rounds", "determinism", "step", "", "exactly the same observation", "a rounding error"),
@@ -154,7 +170,17 @@ class Checks(unittest.TestCase):
                 self.assertEqual(faults_of(told), set())
 
     def test_sound_worlds_with_several_agents_have_no_fault(self):
-        for world in ("Team", "Together", "Stateful", "Chess"):
+        for world in (
+            "Team",
+            "Together",
+            "Stateful",
+            "Chess",
+            "Waits",
+            "WaitsToTheEnd",
+            "Returns",
+            "InfoMasks",
+            "ChessOfInfos",
+        ):
             with self.subTest(world):
                 found = check(f"zoo:{world}", steps=200)["findings"]
                 self.assertLessEqual({(f["fault"], f["check"]) for f in found}, {(False, "reused memory")})

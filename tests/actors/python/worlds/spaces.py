@@ -43,5 +43,13 @@ class Tuple:
         self.spaces = spaces
 
 
+class Sequence:
+    """Another one, whose values differ in length."""
+
+
+class OneOf:
+    """Another one, whose values are of one of several spaces."""
+
+
 class Graph:
     """A kind of space that Troupe does not know."""

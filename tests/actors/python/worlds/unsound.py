@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, Text, Tuple
+from spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscrete, OneOf, Sequence, Text, Tuple
 
 
 class Sound:
@@ -244,6 +244,102 @@ class SmallImage(Sound):
 
     def observe(self):
         return np.zeros((8, 8, 3), np.uint8)
+
+
+class ByteBoard(Sound):
+    observation = Box(0, 1, (8, 8, 12), np.uint8)
+
+    def observe(self):
+        return np.zeros((8, 8, 12), np.uint8)
+
+
+class FlatBoard(Sound):
+    observation = Box(0, 9, (9, 9), np.uint8)
+
+    def observe(self):
+        return np.zeros((9, 9), np.uint8)
+
+
+class FlatImage(Sound):
+    """An image of one channel, whose dimensions are height and width."""
+
+    observation = Box(0, 255, (20, 30), np.uint8)
+
+    def observe(self):
+        return np.zeros((20, 30), np.uint8)
+
+
+class FloatImageSpace(Sound):
+    observation = Box(0, 1, (40, 40, 3))
+
+    def observe(self):
+        return np.zeros((40, 40, 3), np.float32)
+
+
+class Times(Sound):
+    """Times in seconds, of which 32-bit floats make one number."""
+
+    observation = Box(0, 2**40, (2,), np.int64)
+
+    def observe(self):
+        return np.array([1_700_000_123, 1_700_000_143])
+
+
+class WideFloats(Sound):
+    """A number that a 32-bit float rounds."""
+
+    observation = Dict(position=Box(-np.inf, np.inf, (1,), np.float64))
+
+    def observe(self):
+        return {"position": np.array([2.0**24 + 1])}
+
+
+class HugeNumber(Sound):
+    observation = Box(-np.inf, np.inf, (2,), np.float64)
+
+    def observe(self):
+        return np.array([0.0, 1e40 if self.steps == 3 else 1.0])
+
+
+class HugeReward(Sound):
+    def step(self, action):
+        obs, _, *rest = super().step(action)
+        return (obs, 1e40, *rest)
+
+
+class HugeAction(Sound):
+    action = Box(-1, 1e40, (2,), np.float64)
+
+
+class WordsForLetters(Sound):
+    observation = Text(8, ["go", "left"])
+
+
+class MaskInInfo(Sound):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], {"action_mask": np.array([1, 0, 1])}
+
+
+class MaskInDict(Sound):
+    observation = Dict(place=Box(-1, 1, (2,)), action_mask=MultiBinary(3))
+
+    def observe(self):
+        return {"place": self.place.copy(), "action_mask": np.array([1, 0, 1], np.int8)}
+
+
+class MaskMethod(Sound):
+    """Has the method of sb3-contrib."""
+
+    def action_masks(self):
+        return [True, False, True]
+
+
+class ObservesSequence(Sound):
+    observation = Sequence()
+
+
+class ActsOneOf(Sound):
+    action = Dict(first=Discrete(2), second=OneOf())
 
 
 class ChangesSpaces(Sound):

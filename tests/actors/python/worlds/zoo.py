@@ -138,6 +138,33 @@ class Chess(World):
         self.agent_selection = after
 
 
+class ChessOfInfos(Chess):
+    """In turn, with the masks in the infos of the agent whose turn it is."""
+
+    def __init__(self, ends=None):
+        super().__init__(ends)
+        self.observations["ann"] = self.observations["cid"] = Box(-np.inf, np.inf, (1,))
+
+    def observe(self, agent):
+        return np.full(2 if agent == "bob" else 1, 100 * self.seed + self.steps, np.float32)
+
+    def note(self):
+        for name, info in self.infos.items():
+            info.pop("action_mask", None)
+        if self.agent_selection == "ann" and self.agents:
+            self.infos["ann"]["action_mask"] = np.arange(3) != self.last
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed, options)
+        self.note()
+
+    def step(self, action):
+        if self.agent_selection == "ann" and action is not None:
+            assert action != self.last
+        super().step(action)
+        self.note()
+
+
 class Strict(Chess):
     """In turn, and what a mask forbids is an error."""
 
@@ -231,15 +258,82 @@ class NoObservation(Breaks):
         del observations["cid"]
 
 
-class Returns(Breaks):
-    """An agent that ended in the first step acts again."""
+class Waits(Team):
+    """An agent does not act in the second step, and has not ended. Nothing is told of it then."""
+
+    def step(self, actions):
+        result = super().step(actions)
+        if self.steps == 1:
+            self.agents.remove("cid")
+            del result[0]["cid"], result[4]["cid"]
+        elif self.steps == 2:
+            self.agents.append("cid")
+            result[0]["cid"] = self.see("cid")
+        return result
+
+
+class WaitsToTheEnd(Waits):
+    """An agent waits when the others end."""
+
+    def __init__(self, cut=()):
+        super().__init__(ends={"ann": 2, "bob": 2}, cut=cut)
+
+    def step(self, actions):
+        result = super().step(actions)
+        if self.steps == 2:
+            self.agents = []
+        return result
+
+
+class Returns(Team):
+    """An agent that ended in the first step acts again from the third one on."""
 
     def __init__(self):
-        super().__init__(ends={"ann": 5, "bob": 1})
+        super().__init__(ends={"ann": 4, "bob": 1, "cid": 4})
 
-    def change(self, observations, *more):
-        self.agents.append("bob")
-        observations["bob"] = self.see("bob")
+    def step(self, actions):
+        if self.steps == 3:
+            self.ends["bob"] = 4
+        result = super().step(actions)
+        if self.steps == 2:
+            self.agents.append("bob")
+            result[0]["bob"] = self.see("bob")
+        return result
+
+    def begin(self, seed, options):
+        self.ends["bob"] = 1
+        super().begin(seed, options)
+
+
+class InfoMasks(Team):
+    """Its infos have masks: ann may not do what she did before, and the parts of cid's action have masks of their own."""
+
+    def masks(self, last):
+        return {
+            "ann": {"action_mask": np.arange(3) != last},
+            "bob": {},
+            "cid": {"action_mask": (np.array([1, 0]), np.array([0, 1, 1]))},
+        }
+
+    def reset(self, seed=None, options=None):
+        return super().reset(seed, options)[0], self.masks(0)
+
+    def step(self, actions):
+        *told, infos = super().step(actions)
+        masks = self.masks(actions.get("ann", 0))
+        return (*told, {name: {**info, **masks[name]} for name, info in infos.items()})
+
+
+class LateInfoMasks(InfoMasks):
+    """Its infos have masks from the first step on."""
+
+    def reset(self, seed=None, options=None):
+        return super().reset(seed, options)[0], {}
+
+
+class AllForbiddenInInfo(InfoMasks):
+    def masks(self, last):
+        return {**super().masks(last), "cid": {"action_mask": np.array([1, 1, 0, 0, 0])}}
 
 
 class Stays(Breaks):
@@ -250,8 +344,10 @@ class Stays(Breaks):
 
 
 class Vanishes(Breaks):
+    """All agents leave, and none has ended."""
+
     def change(self, *result):
-        self.agents.remove("cid")
+        self.agents = []
 
 
 class Strange(Breaks):
