@@ -29,6 +29,15 @@ TEST_CASE("conv_trunk: the default is the Nature network, 3,136 numbers into 512
   CHECK(parts[6].sizes() == at::IntArrayRef({3136, 512}));
 }
 
+TEST_CASE("conv_trunk: numbers are divided by the bound of their space", "[policy]") {
+  const cnn_options layers{.channels = {1}, .kernels = {2}, .strides = {1}, .features = 1};
+  const detail::conv_trunk of_bytes({1, 2, 3}, layers), of_digits({1, 2, 3}, layers, 0, 5);
+  const auto block = at::tensor({1.0f, 2.0f, 3.0f, -4.0f, 0.5f, 10.0f, 100.0f, 7.0f});
+  const auto digits = at::tensor({5.0f, 0.0f, 1.0f, 0.0f, 0.0f, 5.0f}).view({1, 6});
+  CHECK(at::allclose(of_digits.forward(of_digits.parts(block), digits),
+                     of_bytes.forward(of_bytes.parts(block), digits * 51)));
+}
+
 TEST_CASE("conv_trunk: a convolution and a layer, worked by hand", "[policy]") {
   // An image of 2x3, one convolution of kernel 2, stride 1: two sums of four, then a layer to 1.
   const detail::conv_trunk trunk({1, 2, 3},
@@ -61,9 +70,11 @@ TEST_CASE("conv_trunk: orthogonal filters have a gain of sqrt(2)", "[policy]") {
 }
 
 TEST_CASE("conv_trunk: what can't be convolved is named", "[policy]") {
-  CHECK_THROWS_WITH(detail::conv_trunk({1, 35, 84}, {}),
-                    Catch::Contains("an image of 35x84 is too small: convolution 2 of kernel 3 is "
-                                    "left with 2x"));
+  CHECK_THROWS_WITH(
+      detail::conv_trunk({1, 35, 84}, {}),
+      Catch::Contains(
+          "an image of 35x84 with 4 channels is too small: convolution 2 of kernel 3 is "
+          "left with 2x"));
   CHECK_THROWS_WITH(detail::conv_trunk({1, 84, 84}, {.strides = {4, 2}}),
                     Catch::Contains("as many channels, kernels and strides, all > 0, got 3, 3 and "
                                     "2"));

@@ -155,6 +155,22 @@ TEST_CASE("model_file: a model with convolutions tells its layers", "[policy]") 
                         Catch::Contains("expected (image 1x8x8, discrete 2, cnn 2x3/2-5)"));
 }
 
+TEST_CASE("model_file: the bound by which an image is divided is in the file", "[policy]") {
+  temporary_folder folder;
+  network_options layers{.body = network_body::cnn};
+  layers.cnn = {.channels = {2}, .kernels = {3}, .strides = {2}, .features = 4};
+  const network_shape board{
+      .obs_size = 64, .discrete_actions = 2, .image = {1, 8, 8}, .image_high = 9};
+  save_model(folder.path / "model.pt", actor_critic(board, layers, 1));
+  CHECK(load_model(folder.path / "model.pt").shape == board);
+  layers.body = network_body::multi_input;
+  const network_shape parts{.obs_size = 66,
+                            .discrete_actions = 2,
+                            .parts = {{"board", 0, 64, {1, 8, 8}, 0, 2}, {"turn", 64, 2}}};
+  save_model(folder.path / "parts.pt", actor_critic(parts, layers, 1));
+  CHECK(load_model(folder.path / "parts.pt").shape == parts);
+}
+
 TEST_CASE("model_file: the parts of a Dict and the kinds of action are in the file", "[policy]") {
   temporary_folder folder;
   network_shape shape{.obs_size = 67,

@@ -293,6 +293,63 @@ TEST_CASE("shape_of: the network that fits an environment, or an error that name
   }
 }
 
+spaces::box bytes_up_to(float high, std::vector<std::int64_t> shape) {
+  spaces::box made(0, high, std::move(shape));
+  made.type = spaces::element::uint8;
+  return made;
+}
+
+TEST_CASE("shape_of: a board is no image, unless the policy is a cnn") {
+  const auto spec = [](space observations) {
+    return env_spec{.id = "Board-v0",
+                    .observation_space = std::move(observations),
+                    .action_space = spaces::discrete(2)};
+  };
+  const space board = bytes_up_to(1, {8, 8, 12}), floats = spaces::box(-3, 2, {4, 40, 40});
+  for (const auto& no_image : {board, floats, space(bytes_up_to(9, {9, 9}))}) {
+    CHECK(shape_of(spec(no_image)).image.empty());
+    CHECK_FALSE(has_convolutions(shape_of(spec(no_image)), {}));
+    const auto notes = image_notes(spec(no_image), network_body::automatic);
+    REQUIRE(notes.size() == 1);
+    CHECK_THAT(notes[0],
+               has_text("observation: expected bytes with bounds 0 and 255 for an image"));
+    CHECK_THAT(notes[0], has_text("policy.kind=cnn gives them convolutions; got Box("));
+    CHECK(image_notes(spec(no_image), network_body::mlp).empty());
+  }
+  CHECK(image_notes(spec(spaces::image(3, 40, 40)), network_body::automatic).empty());
+  CHECK(image_notes(spec(spaces::box(0, 1, {4, 4})), network_body::automatic).empty());
+  const auto asked = shape_of(spec(board), network_body::cnn);
+  CHECK(asked.image == std::vector<int>{12, 8, 8});
+  CHECK(asked.interleaved == 12);
+  CHECK(asked.image_high == 1);
+  CHECK(to_string(asked) == "image 12x8x8 (12 interleaved) up to 1, discrete 2");
+  CHECK(shape_of(spec(floats), network_body::cnn).image == std::vector<int>{4, 40, 40});
+  CHECK(shape_of(spec(floats), network_body::cnn).image_high == 3);
+  CHECK(shape_of(spec(bytes_up_to(9, {9, 9})), network_body::cnn).image_high == 9);
+  // A picture of one channel or of four is an image.
+  CHECK(shape_of(spec(bytes_up_to(255, {40, 50}))).image == std::vector<int>{1, 40, 50});
+  CHECK(shape_of(spec(bytes_up_to(255, {40, 50, 1}))).image == std::vector<int>{1, 40, 50});
+  CHECK(shape_of(spec(bytes_up_to(255, {40, 50, 4}))).image == std::vector<int>{4, 40, 50});
+  const space in_dict = spaces::dict({{"board", board}, {"turn", spaces::box(0, 1, {2})}});
+  CHECK(shape_of(spec(in_dict)).parts[0].image.empty());
+  CHECK_THAT(image_notes(spec(in_dict), network_body::automatic).at(0),
+             has_text("observation \"board\": expected bytes with bounds 0 and 255") &&
+                 has_text("policy.kind=multi_input gives"));
+  const auto parts = shape_of(spec(in_dict), network_body::multi_input).parts;
+  CHECK(parts[0].image == std::vector<int>{12, 8, 8});
+  CHECK(parts[0].image_high == 1);
+  CHECK(parts[1].image.empty());
+}
+
+TEST_CASE("shape_of: images of several agents are told to be plain numbers") {
+  const env_spec spec{.id = "Watchers-v0",
+                      .agents = {{"ann", spaces::box(0, 1, {2}), spaces::discrete(2)},
+                                 {"bob", spaces::image(3, 40, 40), spaces::discrete(2)}}};
+  const auto notes = agent_image_notes(spec);
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], has_text("agent \"bob\": observation: expected a vector"));
+}
+
 TEST_CASE("shape_of: a Dict's parts keep their keys, and images are found among them") {
   spaces::box bytes(0, 255, {8, 9, 3});
   bytes.type = spaces::element::uint8;

@@ -9,6 +9,7 @@
 #include "actors/python/python_environment.hpp"
 #include "actors/worlds/check_world.hpp"
 #include "actors/worlds/registry.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -103,6 +104,101 @@ TEST_CASE("python agents: an agent that comes later") {
   CHECK(after.agent_reward == doubles{2, 0.75, 12});
 }
 
+TEST_CASE("python agents: an agent that leaves without an end waits, and comes back") {
+  const auto envs = make_vector_environment(world("zoo:Waits"), 1);
+  envs->reset(7);
+  auto after = envs->step(actions_of({{}}));
+  CHECK(after.obs == floats{701, 701, 701, 0, 0, 0, 1, 1, 0});
+  CHECK(after.agent_ended == bytes{0, 0, 0});
+  after = envs->step(actions_of({{}}));
+  CHECK(after.obs == floats{702, 702, 702, 702, 702, 702, 1, 1, 1});
+  CHECK(after.agent_reward == doubles{2, 0.75, 0});
+  after = envs->step(actions_of({{}}));
+  CHECK(after.agent_ended == bytes{1, 1, 1});
+  CHECK(after.terminated[0]);
+  CHECK(after.failures.empty());
+}
+
+TEST_CASE("python agents: an agent that waits ends with the last ones, as they do") {
+  const auto [options, ends] = GENERATE(
+      table<const char*, bytes>({{"{}", bytes{1, 1, 1}}, {R"({"cut": ["bob"]})", bytes{1, 2, 2}}}));
+  const auto envs = make_vector_environment(world("zoo:WaitsToTheEnd", options), 1);
+  envs->reset(7);
+  envs->step(actions_of({{}}));
+  const auto after = envs->step(actions_of({{}}));
+  CHECK(after.agent_ended == ends);
+  CHECK(bool(after.truncated[0]) == (ends[1] == 2));
+  CHECK(after.finished.size() == 1);
+}
+
+TEST_CASE("python agents: an agent that has ended comes back for another episode of its own") {
+  auto request = world("zoo:Returns");
+  const auto envs = make_vector_environment(request, 1);
+  envs->reset(7);
+  auto after = envs->step(actions_of({{}}));
+  CHECK(after.agent_ended == bytes{0, 1, 0});
+  CHECK(after.obs == floats{701, 701, 701, 701, 701, 701, 1, 0, 1});
+  after = envs->step(actions_of({{}}));
+  CHECK(after.obs == floats{702, 702, 702, 702, 702, 702, 1, 1, 1});
+  CHECK(after.agent_ended == bytes{0, 0, 0});
+  CHECK(envs->step(actions_of({{}})).agent_reward == doubles{2, 0.75, 12});
+  after = envs->step(actions_of({{}}));
+  CHECK(after.agent_ended == bytes{1, 1, 1});
+  CHECK(after.finished.at(0).agent_returns == std::vector<double>{8, 2.25, 48});
+  // A time limit cuts off the episode in which it is, too.
+  request.wrappers.max_episode_steps = 3;
+  const auto limited = make_vector_environment(request, 1);
+  limited->reset(7);
+  limited->step(actions_of({{}}));
+  limited->step(actions_of({{}}));
+  CHECK(limited->step(actions_of({{}})).agent_ended == bytes{2, 2, 2});
+}
+
+TEST_CASE("python agents: an agent in turn that has ended comes back") {
+  const auto envs = make_vector_environment(world("zoo:Revives"), 1);
+  envs->reset(7);
+  CHECK(envs->step(actions_of({{}})).agent_ended == bytes{0, 1, 0});
+  int turns_of_bob = 0;
+  for (int i = 0; i < 6; ++i) {
+    const auto after = envs->step(actions_of({{.ann = i % 2, .cid = {0, 1}}}));
+    CHECK(after.failures.empty());
+    const auto layout = agent_layout(envs->spec());
+    turns_of_bob += layout.acts({after.obs.data(), after.obs.size()}, 1);
+  }
+  CHECK(turns_of_bob > 0);
+}
+
+TEST_CASE("python agents: masks in infos are masks, at once and in turn") {
+  const auto masks_of = [](vector_environment& envs, std::span<const float> obs) {
+    const auto masks = agent_layout(envs.spec()).masks().of(obs);
+    return std::vector<float>(masks.begin(), masks.end());
+  };
+  using numbers = std::vector<float>;
+  const auto envs = make_vector_environment(world("zoo:InfoMasks"), 2);
+  CHECK(envs->spec().action_masks);
+  const auto row = envs->reset(7).obs;
+  CHECK(masks_of(*envs, {row.data(), row.size() / 2}) == numbers{0, 1, 1, 1, 0, 0, 1, 1});
+  const auto after = envs->step(actions_of({{}, {.ann = 1}}));
+  CHECK(masks_of(*envs, {after.obs.data(), row.size() / 2}) == numbers{1, 1, 0, 1, 0, 0, 1, 1});
+  CHECK(masks_of(*envs, {after.obs.data() + row.size() / 2, row.size() / 2}) ==
+        numbers{1, 0, 1, 1, 0, 0, 1, 1});
+  const auto turns = make_vector_environment(world("zoo:ChessOfInfos"), 1);
+  CHECK(turns->spec().action_masks);
+  CHECK(masks_of(*turns, turns->reset(7).obs) == numbers{0, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(masks_of(*turns, turns->step(actions_of({{}})).obs) == numbers(8, 1));
+  const auto none = make_vector_environment(world("zoo:AllForbiddenInInfo"), 1);
+  CHECK_THROWS_WITH(none->reset(7), Contains("action_mask: expected a choice or more that is"));
+}
+
+TEST_CASE("python agents: masks in infos that come later than the first reset are told") {
+  const testing::captured_stderr log;
+  const auto envs = make_vector_environment(world("zoo:LateInfoMasks"), 1);
+  CHECK_FALSE(envs->spec().action_masks);
+  envs->reset(7);
+  CHECK(envs->step(actions_of({{}})).failures.empty());
+  CHECK_THAT(log.text(), Contains("of agents is not read, for the infos of the first reset had"));
+}
+
 TEST_CASE("python agents: a world whose agents have a common end has rows without flags") {
   const auto envs = make_vector_environment(world("zoo:Together"), 1);
   CHECK_FALSE(envs->spec().agents_vary);
@@ -162,16 +258,17 @@ TEST_CASE("python agents: each fault is told with its agent, and costs its episo
   const auto [name, expected] = GENERATE(table<const char*, const char*>({
       {"NaNReward", R"(agent "bob": reward: expected a finite number, got nan)"},
       {"InfiniteReward", R"(agent "cid": reward: expected a finite number, got inf)"},
-      {"HugeReward", R"(agent "cid": reward: expected a number of at most 3.4e+38, got 1000)"},
+      {"HugeReward",
+       R"(agent "cid": reward: expected a number that a 32-bit float has (at most 3.4e+38), got 1000)"},
       {"Doubled", R"(agent "bob": agents: expected each agent once, got ['ann', 'bob', 'bob'])"},
       {"TextReward", R"(agent "cid": reward: expected a real number, got 'much')"},
       {"NoReward", R"(agent "bob": rewards: expected an entry of each agent that acted)"},
       {"OtherShape",
        R"(agent "bob": observation: expected an array of shape (2,), got shape (3,))"},
       {"NoObservation", R"(agent "cid": observations: expected an entry of each agent)"},
-      {"Returns", R"(agent "bob": agents: expected no agent that acts after its end)"},
-      {"Stays", R"(agent "cid": agents: expected no agent that acts after its end)"},
-      {"Vanishes", R"(agent "cid": terminations: expected True)"},
+      {"Stays", R"(agent "cid": agents: expected no agent that ends with this step)"},
+      {"Vanishes",
+       R"(agent "ann": terminations: expected True there or in truncations, for `agents` is empty)"},
       {"Strange", R"(agent "dan": agents: expected one of possible_agents)"},
       {"OldForm", "step: expected (observations, rewards, terminations, truncations, infos)"},
       {"NoDict", "observations: expected a dict with the agents as its keys, got list"},
@@ -217,7 +314,6 @@ env_failure first_failure(vector_environment& envs) {
 
 TEST_CASE("python agents: faults of worlds with turns, and of later episodes") {
   const auto [name, at_reset, expected] = GENERATE(table<const char*, bool, const char*>({
-      {"Revives", false, R"(agent "bob": agent_selection: expected no agent that acts after its)"},
       {"Immortal", false, R"(agent "ann": step(None): expected an agent that leaves `agents`)"},
       {"Unpaid", false,
        R"(agent "ann": rewards: expected an entry of the agent that acted, got none)"},
@@ -242,9 +338,12 @@ TEST_CASE("python agents: what can't be used is told before anything runs") {
   };
   refuse(world("zoo:NoAgents"), "expected possible_agents, a list of one agent or more, got []");
   refuse(world("zoo:Untold"), "expected possible_agents, a list of one agent or more, got none");
+  refuse(world("zoo:Untold"), "every agent has to be known beforehand: where agents come and go");
+  refuse(world("zoo:Unready"), "expected possible_agents, a list of one agent or more, got none");
   refuse(world("zoo:Twins"), R"(possible_agents with names of their own, got "ann" twice)");
   refuse(world("zoo:NoActions"), R"(agent "bob": expected an action space of a number or more)");
-  refuse(world("zoo:Speaks"), R"(agent "bob": action space: expected one without Text)");
+  refuse(world("zoo:Speaks"),
+         R"(agent "bob": action space: expected a space without Text, got Text)");
   refuse(world("zoo:UnknownSpace"), R"(agent "cid": observation space: expected a space of kind)");
   refuse(world("zoo:ShortMask"), R"(agent "ann": expected an action_mask with a flag for each of)");
   auto request = world("zoo:Team");

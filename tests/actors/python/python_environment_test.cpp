@@ -12,6 +12,7 @@
 #include "actors/random/numpy_random.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -133,6 +134,47 @@ TEST_CASE("python: observations of every kind have the layout of their space") {
                                            space_value(std::vector<float>{0.5, -0.5, 0.25, 1})}),
       space_value(std::string("cab"))});
   CHECK(obs == spec.observation_space.flatten(expected));
+}
+
+TEST_CASE("python: a set has one order in all processes") {
+  const auto first = make_vector_environment(world("good:Compass"), 1)->reset(1).obs;
+  for (int i = 0; i < 2; ++i)
+    CHECK(make_vector_environment(world("good:Compass"), 1)->reset(1).obs == first);
+}
+
+TEST_CASE("python: numbers that no 32-bit float has are named, and those it makes one are told") {
+  const testing::captured_stderr log;
+  const auto envs = make_vector_environment(world("unsound:Times"), 2);
+  envs->reset(1);
+  for (int i = 0; i < 3; ++i) CHECK(envs->step(all_take(1, 2)).failures.empty());
+  const auto told = log.text();
+  const std::string text = "got 1700000123 and 1700000143, which are one number to it";
+  CHECK_THAT(told, Contains(text));
+  CHECK(told.find(text) == told.rfind(text));
+  const auto huge = make_vector_environment(world("unsound:HugeNumber"), 1);
+  CHECK_THAT(
+      first_failures(*huge).at(0).message,
+      Contains("observation: expected numbers that a 32-bit float has (at most 3.4e+38), got "
+               "1e+40 at [1]"));
+  const auto paid = make_vector_environment(world("unsound:HugeReward"), 1);
+  CHECK_THAT(first_failures(*paid).at(0).message, Contains("got 1e+40"));
+}
+
+TEST_CASE("python: masks of a single agent are told, wherever they are") {
+  const auto [name, place] = GENERATE(table<const char*, const char*>({
+      {"MaskInInfo", R"(info["action_mask"]: no algorithm for a single agent uses masks)"},
+      {"MaskInDict", R"(the key "action_mask" of its observations: no algorithm)"},
+      {"MaskMethod", "its method action_masks(): no algorithm"},
+  }));
+  const testing::captured_stderr log;
+  const auto envs = make_vector_environment(world("unsound:" + std::string(name)), 1);
+  envs->reset(1);
+  envs->step(all_take(1, 1));
+  // Texts of the log are JSON, with marks before quotes.
+  std::string told;
+  for (const char c : log.text())
+    if (c != '\\') told += c;
+  CHECK_THAT(told, Contains(place));
 }
 
 TEST_CASE("python: each fault of an environment is told, and costs its episode alone") {
@@ -281,6 +323,24 @@ TEST_CASE("python: memory beyond the limit is an error of the environment") {
   request.python.memory_limit_mb = 512;
   const auto envs = make_vector_environment(request, 1);
   CHECK_THAT(first_failures(*envs, 500).at(0).message, Contains("MemoryError"));
+}
+
+TEST_CASE("python: spaces that can't be used are told before anything runs") {
+  const auto [name, expected] = GENERATE(table<const char*, const char*>({
+      {"ObservesSequence",
+       "observation space: expected a space of kind Box, Discrete, "
+       "MultiDiscrete, MultiBinary, Text, Dict, Tuple; a wrapper can replace "
+       "it, got Sequence"},
+      {"ActsOneOf", "action space: second: expected a space of kind Box"},
+      {"HugeAction",
+       "action space: expected high of numbers that a 32-bit float has (at most 3.4e+38), got "
+       "1e+40"},
+      {"WordsForLetters", "observation space: expected a charset of single characters, got 'go'"},
+      {"EmptyDiscrete", "action space: expected n > 0, got 0"},
+      {"BoundsOfAnotherShape", "observation space: expected low of shape (2,), got shape (3,)"},
+  }));
+  CHECK_THROWS_WITH(make_vector_environment(world("unsound:" + std::string(name)), 1),
+                    Contains(expected));
 }
 
 TEST_CASE("python: what can't be made is told before anything runs") {

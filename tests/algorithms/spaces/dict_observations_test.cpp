@@ -240,8 +240,9 @@ TEST_CASE("dict observations: what has no encoder is refused by name") {
                     Contains("expected normalize_obs of false, for images"));
   config.env.normalize_obs = false;
   config.policy.cnn.kernels = {9};
-  CHECK_THROWS_WITH(on.run(algorithm_with(config), "run"),
-                    Contains("observation \"camera\": policy.cnn: an image of 8x8 is too small"));
+  CHECK_THROWS_WITH(
+      on.run(algorithm_with(config), "run"),
+      Contains("observation \"camera\": policy.cnn: an image of 8x8 with 1 channels is too small"));
   config.policy.cnn = small_cnn;
   config.policy.backend = gradient_backend::fused;
   CHECK_THROWS_WITH(on.run(algorithm_with(config), "run"),

@@ -474,6 +474,18 @@ class Untold(Team):
         del self.possible_agents
 
 
+class Unready(Team):
+    """Knows its agents after its first reset."""
+
+    @property
+    def possible_agents(self):
+        raise RuntimeError("reset comes first")
+
+    @possible_agents.setter
+    def possible_agents(self, names):
+        pass
+
+
 class Twins(Team):
     def __init__(self):
         super().__init__()
