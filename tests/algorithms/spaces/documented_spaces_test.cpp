@@ -138,13 +138,15 @@ std::string network_for(const space& observations) {
 TEST_CASE("docs: the table of observation spaces says which network they get") {
   spaces::box bytes(0, 255, {4, 5});
   bytes.type = spaces::element::uint8;
+  spaces::box board(0, 1, {8, 8, 12});
+  board.type = spaces::element::uint8;
   const spaces::dict camera({{"camera", bytes}, {"speed", spaces::box(0, 1, {2})}});
   const std::map<std::string, std::vector<space>> examples = {
-      {"`Box`", {spaces::box(-1, 1, {3})}},
+      {"`Box`", {spaces::box(-1, 1, {3}), board, spaces::box(0, 1, {3, 40, 40})}},
       {"`Discrete`, `MultiDiscrete`, `MultiBinary`, `Text`",
        {spaces::discrete(3, 1), spaces::multi_discrete({2, 2}), spaces::multi_binary(2),
         spaces::text(3)}},
-      {"`Box` of bytes with two dimensions or more", {bytes, spaces::image(3, 4, 5)}},
+      {"`Box` of bytes 0 to 255 with two dimensions or more", {bytes, spaces::image(3, 4, 5)}},
       {"`Tuple` or `Dict` without images",
        {spaces::tuple({spaces::discrete(2), spaces::box(0, 1, {2})}),
         spaces::dict({{"a", spaces::multi_binary(2)}})}},
