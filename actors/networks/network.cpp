@@ -140,9 +140,9 @@ bool has_convolutions(const network_shape& shape, const network_options& options
   const bool is_image = !shape.image.empty();
   if (options.body == network_body::cnn && !is_image) {
     throw std::invalid_argument(
-        "policy.kind cnn: expected an environment whose observation is a Box with two dimensions "
-        "or more, such as an image, got " +
-        to_string(shape) + "; policy.kind=auto takes any observation");
+        "policy.kind cnn: expected an environment that shows an image, got " + to_string(shape) +
+        "; an image is a Box with two dimensions or more, and policy.kind=auto takes any "
+        "observation");
   }
   if (options.body == network_body::multi_input && shape.parts.empty()) {
     throw std::invalid_argument(

@@ -241,7 +241,7 @@ class Checker:
             return
         if unbounded:
             self.prefer("bounds", place, "finite bounds", "an infinite bound", key=key)
-        if len(shape) == 3 or is_image(space) or (len(shape) > 1 and dtype == np.uint8):
+        if len(shape) >= 3 or (len(shape) == 2 and dtype == np.uint8):
             self.check_image(space, place, key)
         elif len(shape) != 1:
             self.prefer("shape", place, "a vector or an image", f"shape {shape}", key=key)

@@ -273,7 +273,11 @@ TEST_CASE("check: spaces") {
   one(spaces::box(1, 1, {1}), observation, "low < high, got 1 for both at element 0");
   one(spaces::box(0, 1, {2, 2}), observation, "a vector or an image, got a Box of 2 dimensions");
   one(spaces::image(3, 8, 84), observation, "at least 36x36 pixels");
-  one(spaces::box(0, 255, {1, 40, 40}), observation, "type uint8 for an image");
+  one(spaces::box(0, 255, {1, 40, 40}), observation, "bytes with bounds 0 and 255 for an image");
+  spaces::box board(0, 1, {8, 8, 12});
+  board.type = spaces::element::uint8;
+  one(board, observation,
+      "policy.kind=cnn gives them convolutions, got Box(uint8, (8, 8, 12), from 0 to 1)");
   one(spaces::discrete(3, 1), action, "start 0, which Stable-Baselines3 needs");
   one(spaces::multi_discrete({3, 2}, {0, 1}), action, "start 0, which Stable-Baselines3 needs");
   one(spaces::text(3), action, "fault spaces action space: a space without Text");
