@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -402,12 +403,20 @@ class checker {
     } else {
       detail::check_joint_observation(spec_, after.obs, tell);
     }
-    if (!std::isfinite(after.result.reward))
-      fault("reward", call, "a finite number", fmt::format("{}", after.result.reward));
+    check_reward(after.result.reward, call, "");
     if (!after.is_reset) check_agent_steps(after, {"agent_steps", at});
     for (const auto& [name, number] : after.info)
       if (!std::isfinite(number))
         fault("info", {"info", at}, "finite numbers", fmt::format("{}", number), name);
+  }
+
+  void check_reward(double reward, const environment_call& call, const std::string& key) {
+    if (std::isfinite(static_cast<float>(reward))) return;
+    const auto expected = std::isfinite(reward)
+                              ? fmt::format("a number that a 32-bit float has (at most {:.3g})",
+                                            std::numeric_limits<float>::max())
+                              : std::string("a finite number");
+    fault("reward", call, expected, fmt::format("{}", reward), key);
   }
 
   void check_agent_steps(const outcome& after, const environment_call& call) {
@@ -418,9 +427,7 @@ class checker {
     double sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
       sum += after.agents[i].reward;
-      if (!std::isfinite(after.agents[i].reward))
-        fault("reward", call, "a finite number", fmt::format("{}", after.agents[i].reward),
-              spec_.agents[i].name);
+      check_reward(after.agents[i].reward, call, spec_.agents[i].name);
     }
     const double mean = count > 0 ? sum / static_cast<double>(count) : after.result.reward;
     constexpr double rounding = 1e-9;

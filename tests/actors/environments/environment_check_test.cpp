@@ -28,6 +28,7 @@ enum class flaw {
   outside_bounds,
   no_one_hot,
   infinite_reward,
+  huge_reward,
   nan_info,
   never_ends,
   ignores_seed,
@@ -95,6 +96,7 @@ class flawed final : public environment {
     step_result result{.reward = position_, .terminated = ends && flaw_ != flaw::never_ends};
     if (flaw_ == flaw::infinite_reward && steps_ == 2)
       result.reward = std::numeric_limits<double>::infinity();
+    if (flaw_ == flaw::huge_reward && steps_ == 2) result.reward = 1e40;
     return result;
   }
 
@@ -178,6 +180,8 @@ TEST_CASE("check: each flaw of an environment is told, and no other") {
       {flaw::no_one_hot,
        "bounds step side: a one-hot row of 2 numbers, from element 0 on, got 2 ones, 0 zeros"},
       {flaw::infinite_reward, "reward step: a finite number, got inf"},
+      {flaw::huge_reward,
+       "reward step: a number that a 32-bit float has (at most 3.4e+38), got 1e+40"},
       {flaw::nan_info, "info info distance: finite numbers, got nan"},
       {flaw::ignores_seed, "determinism reset position: the same observation for the same seed"},
       {flaw::shares_state, "instances step position: the same observation for the same seed"},
@@ -371,6 +375,9 @@ TEST_CASE("check_environment: what is told of each agent fits the reward") {
   CHECK_THAT(faults_of({{.reward = 2}}),
              Contains("expected what happened to each of 2 agents, got 1 entries"));
   CHECK_THAT(faults_of({{.reward = 1}, {.reward = std::nan("")}}), Contains("key b"));
+  CHECK_THAT(
+      faults_of({{.reward = 1}, {.reward = 1e40}}),
+      Contains("key b: expected a number that a 32-bit float has (at most 3.4e+38), got 1e+40"));
 }
 
 }  // namespace
