@@ -315,8 +315,11 @@ json python_worker::call(const json& command, double seconds, const std::string&
   const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
   auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, {action, seconds}));
   if (!answer.is_object()) state_->end("was killed, because it answered no object");
-  if (const auto error = answer.find("error"); error != answer.end() && error->is_string())
-    throw python_error(state_->name + ": " + error->get<std::string>());
+  if (const auto error = answer.find("error"); error != answer.end() && error->is_string()) {
+    const auto place = state_->name + ": ";
+    const auto what = error->get<std::string>();
+    throw python_error(what.starts_with(place) ? what : place + what);
+  }
   return answer;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/worlds/check_world.hpp"
+#include "actors/worlds/registry.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -56,6 +57,23 @@ TEST_CASE("python check: what the request has wrong is an error and no fault") {
   refuse(world("misses:World"), "pip install 'a_package_that_is_missing'");
   refuse(world("unsound:Nothing"), "module unsound has no 'Nothing'");
   refuse(world("unsound:Sound", R"({"size": 3})"), "env.options: unsound:Sound takes");
+}
+
+TEST_CASE("python check: a run refuses a space in the words of its fault") {
+  const auto* name = GENERATE("ObservesSequence", "ActsOneOf", "HugeAction", "WordsForLetters",
+                              "EmptyDiscrete", "EmptyDict", "UnknownParts", "TextAction");
+  const auto request = world("unsound:" + std::string(name));
+  const auto report = check(request);
+  REQUIRE(report.faults().size() == 1);
+  const auto& fault = report.faults()[0];
+  const auto key = fault.key.empty() ? "" : fault.key + ": ";
+  CHECK_THROWS_WITH(make_vector_environment(request, 1),
+                    Contains(fault.call.where + ": " + key + "expected " + fault.expected +
+                             ", got " + fault.got));
+}
+
+TEST_CASE("python check: the error of an environment names it once") {
+  CHECK_THROWS_WITH(check(world("zoo:Untold")), StartsWith("zoo:Untold: expected possible_agents"));
 }
 
 TEST_CASE("python check: wrappers of this program are checked around the world") {
