@@ -1,7 +1,7 @@
-// The commands of `troupe` on the environment of an OpenEnv server, which speaks the messages of
-// `troupe serve-env`: any environment of Gymnasium, behind examples/gymnasium_server.py.
+// The commands of `troupe` on the environment of an OpenEnv server, such as any environment of
+// Gymnasium behind examples/gymnasium_server.py.
 //
-// The roles are the algorithm's. The environment is `Served`, whose spaces the server tells.
+// The roles are the algorithm's. The environment is `Served`, whose numbers the server tells.
 //
 //   python3 examples/gymnasium_server.py CartPole-v1        # in another terminal
 //   ./train_on_openenv train -n 50000 env.placement=thread
@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/openenv/client/view_discovery.hpp"
 #include "algorithms/program/main.hpp"
 
 namespace openenv = troupe::openenv;
@@ -19,9 +19,9 @@ namespace openenv = troupe::openenv;
 std::unique_ptr<troupe::vector_environment> make_served(std::size_t size) {
   const char* url = std::getenv("OPENENV_URL");
   const openenv::client_options servers{.urls = {url ? url : "http://127.0.0.1:8000"}};
-  // The server is asked for its spaces once, so that a run goes on where the server restarts.
-  static const troupe::env_spec spec = openenv::served_spec(servers);
-  return openenv::make_numeric_worlds(openenv::served_view(spec), servers, size);
+  // The server is asked for its numbers once, so that a run goes on where the server restarts.
+  static const openenv::numeric_view view = openenv::view_at(servers);
+  return openenv::make_numeric_worlds(view, servers, size);
 }
 
 int main(int argc, char** argv) {

@@ -57,7 +57,7 @@ struct final_returns {
 task<evaluation> on_policy::evaluate_at_the_end(weights of) {
   const auto& c = setup_.config;
   const auto wanted = episodes_of_all_tasks(c.evaluation.final_episodes, spec.tasks.size());
-  const auto environments = environments_of_evaluation(wanted, spec.tasks.size());
+  const auto environments = evaluation_size(c.env, wanted, spec.tasks.size());
   const auto seed = derived_seed(c.seed, "final evaluation");
   auto playing = roles;
   playing.deterministic = true;

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "actors/worlds/check_world.hpp"
@@ -29,28 +30,49 @@ env_section section_of(const check_env_arguments& arguments) {
   return env;
 }
 
-environment_report report_of(const env_section& env, const check_options& options) {
-  if (!names_openenv(env.id)) return check_world(env.request(), options);
+/// What was found out about an environment.
+struct checked {
+  environment_report report;
+  std::optional<openenv_view> view = {};  ///< For environments on servers.
+};
+
+checked check(const env_section& env, const check_options& options) {
+  if (!names_openenv(env.id)) return {check_world(env.request(), options)};
   const openenv_environments make{env.request(), 1};
-  make();  // throws if the server does not answer, which is no fault of its environment
+  auto view = make.view();  // throws if the server does not answer or shows no numbers
   environment_report report(env.id);
   check_vector_environments([&] { return make(); }, options, report);
-  return report;
+  return {std::move(report), std::move(view)};
+}
+
+nlohmann::json json_of(const checked& what) {
+  auto made = troupe::json_of(what.report);
+  if (what.view) made["view"] = {{"option", what.view->option}, {"left_out", what.view->left_out}};
+  return made;
+}
+
+void print(const checked& what) {
+  if (what.view) {
+    std::printf("The view of the server's JSON, as an option: %s\n", what.view->option.c_str());
+    for (const auto& part : what.view->left_out)
+      std::printf("The view leaves out %s.\n", part.c_str());
+  }
+  std::fputs(to_string(what.report).c_str(), stdout);
 }
 
 }  // namespace
 
 int check_env(const check_env_arguments& arguments, const std::string& program) {
   try {
-    const auto report =
-        report_of(section_of(arguments), {.steps = arguments.steps, .seed = arguments.seed});
+    const auto found =
+        check(section_of(arguments), {.steps = arguments.steps, .seed = arguments.seed});
     if (arguments.json) {
       std::puts(
-          json_of(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+          json_of(found).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {
-      std::fputs(to_string(report).c_str(), stdout);
+      print(found);
     }
-    return report.faults().empty() ? 0 : 1;
+    return found.report.faults().empty() ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s check-env: %s\n", program.c_str(), error.what());
     return 2;

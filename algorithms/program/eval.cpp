@@ -115,8 +115,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   auto video = begin_video(arguments, played);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
   const auto spec = spec_of(played);
+  require_sessions(played, 0, 1, static_cast<int>(episodes));
   const auto environments = environments_of(
-      played, environments_of_evaluation(static_cast<int>(episodes), spec.tasks.size()));
+      played, evaluation_size(played, static_cast<int>(episodes), spec.tasks.size()));
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const weights trained{version, model.parameters, {}};
   evaluator_options options{.environments = environments,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/evaluator/evaluator.hpp"
 #include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
 #include "algorithms/run/openenv_environments.hpp"
@@ -117,6 +118,16 @@ hosted_environment::factory environments_of(const env_section& env, int count) {
   if (!env.tasks && names_openenv(env.id))
     return openenv_environments{env.request(), static_cast<std::size_t>(count)};
   return registered(env, count);
+}
+
+int evaluation_size(const env_section& env, int episodes, std::size_t tasks) {
+  const int wanted = environments_of_evaluation(episodes, tasks);
+  return names_openenv(env.id) ? openenv_room(env.request(), wanted) : wanted;
+}
+
+void require_sessions(const env_section& env, int training, int evaluations, int episodes) {
+  if (env.tasks || !names_openenv(env.id)) return;
+  find_openenv_room(env.request(), training, evaluations, environments_of_evaluation(episodes, 0));
 }
 
 std::string program_of(const env_section& env) {

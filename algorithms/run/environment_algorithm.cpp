@@ -34,8 +34,9 @@ environment_algorithm::environment_algorithm(training_run& in)
 }
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
-  return {.environments = environments_of(for_evaluation(in.settings.env),
-                                          environments_of_evaluation(episodes, spec.tasks.size())),
+  return {.environments =
+              environments_of(for_evaluation(in.settings.env),
+                              evaluation_size(in.settings.env, episodes, spec.tasks.size())),
           .shape = shape,
           .network = in.settings.network,
           .env_options = in.settings.env.options.text};

@@ -486,6 +486,11 @@ void require_network(const run_settings& settings) {
   network.ortho_init = false;  // it is slow for wide layers, and this network is discarded
   make_acting_network(shape_for(settings, spec), network, spec.action_space, 0,
                       make_scripted_policy);
+  // The evaluator's environments stay until the evaluation at the end has its own.
+  const auto& evaluation = settings.evaluation;
+  const int evaluations = evaluation.every_steps > 0 ? 2 : 1;
+  require_sessions(settings.env, settings.env.n_envs * settings.env.replicas, evaluations,
+                   std::max(evaluation.episodes, evaluation.final_episodes));
 }
 
 void require_run_folder(const std::string& root, const std::string& algo) {

@@ -32,6 +32,10 @@ class OpenSpielObservation(Observation):
     opponent_last_action: Optional[int] = None
 
 
+class OpenSpielState(State):
+    game_name: str = ""
+
+
 class OpenSpielEnvironment(Environment):
     SUPPORTS_CONCURRENT_SESSIONS = True
     game = None  # Set by main.
@@ -39,13 +43,13 @@ class OpenSpielEnvironment(Environment):
     def __init__(self):
         super().__init__()
         self._random = random.Random()
-        self._state = State(episode_id=str(uuid4()), step_count=0)
+        self._count(None)
         self._begin()
 
     def reset(self, seed: Optional[int] = None, episode_id: Optional[str] = None, **kwargs: Any):
         if seed is not None:
             self._random.seed(seed)
-        self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
+        self._count(episode_id)
         self._begin()
         return self._observe("initial", None)
 
@@ -62,6 +66,10 @@ class OpenSpielEnvironment(Environment):
     @property
     def state(self) -> State:
         return self._state
+
+    def _count(self, episode_id):
+        self._state = OpenSpielState(episode_id=episode_id or str(uuid4()), step_count=0,
+                                     game_name=self.game.get_type().short_name)
 
     def _begin(self):
         self._play = self.game.new_initial_state()

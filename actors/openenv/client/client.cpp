@@ -159,9 +159,9 @@ class client::pool {
     return std::ranges::all_of(servers, [](const auto& s) { return s->sessions == 0; });
   }
 
-  link_options link_with() const {
+  link_options link_with(const known_server& server) const {
     return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust,
-            options.headers};
+            server.answers_pings,    options.headers};
   }
 
   const client_options options;
@@ -280,7 +280,8 @@ class session::state_of {
             full = e.what();
             if (full.ends_with('.')) full.pop_back();  // a sentence follows
             full_somewhere = true;
-            asked->note_refusal(e.details());
+            if (is_too_small(e.details())) throw_no_room(full);
+            if (pool_->options.sessions_together == 0) asked->note_refusal(e.details());
             asked->avoid_for(backoff / 2);
           } else if (const bool returns = dynamic_cast<const unavailable*>(&e);
                      returns || (e.reason() == failure::connect && pool_->servers.size() > 1)) {
@@ -318,6 +319,12 @@ class session::state_of {
   }
 
  private:
+  /// Returns whether the only server says that it has fewer slots than sessions play together.
+  bool is_too_small(const json& details) const {
+    const auto slots = slots_in(details);
+    return pool_->servers.size() == 1 && slots > 0 && slots < pool_->options.sessions_together;
+  }
+
   [[noreturn]] void throw_no_room(const std::string& full) const {
     const auto limit = pool_->options.capacity_timeout;
     throw error(failure::capacity,
@@ -410,7 +417,7 @@ class session::state_of {
     seat_guard seat(std::move(place));
     auto& speaks = seat.at->speaks;
     if (speaks != dialect::http) {
-      seat.way = make_websocket_link(*pool_->thread, seat.at->url, pool_->link_with());
+      seat.way = make_websocket_link(*pool_->thread, seat.at->url, pool_->link_with(*seat.at));
       bool declined = false;
       try {
         co_await open(seat.way);
@@ -426,7 +433,7 @@ class session::state_of {
       if (declined) seat.way = nullptr;
     }
     if (!seat.way) {
-      seat.way = make_http_link(*pool_->thread, seat.at->url, pool_->link_with());
+      seat.way = make_http_link(*pool_->thread, seat.at->url, pool_->link_with(*seat.at));
       try {
         co_await open(seat.way);
       } catch (const error& e) {

@@ -45,9 +45,14 @@ struct client_options {
   /// them. Sessions wait in the order in which they came. While any waits, sessions of this process
   /// give up their slots between two episodes.
   std::chrono::milliseconds capacity_timeout{60'000};
+  /// The number of sessions that are in episodes at the same time, so that none of them gives up
+  /// its slot for another one. A server that says it has fewer slots refuses a reset at once. 0
+  /// means that sessions may take turns.
+  std::size_t sessions_together = 0;
   /// A WebSocket connection on which nothing arrives is pinged after half of this time, > 0, and
-  /// closed after all of it; a request under way then fails with failure::closed. Behind a tunnel
-  /// that drops pings, set it above the longest time that a step takes.
+  /// closed after all of it; a request under way then fails with failure::closed. Where no ping has
+  /// been answered so far, as behind a tunnel that drops pings, the connection stays open, and
+  /// `reply_timeout` alone limits requests.
   std::chrono::milliseconds keepalive{40'000};
   /// The longest reply in bytes that is accepted, > 0; a longer one fails with failure::too_large.
   std::size_t reply_bytes_max = std::size_t{16} << 20;

@@ -1,6 +1,7 @@
 #pragma once
 // Internal to this folder: a connection to one server, for either protocol.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -29,7 +30,9 @@ struct link_options {
   std::chrono::milliseconds connect_timeout;
   std::chrono::milliseconds keepalive;  ///< A silent server is pinged after half of it, then left.
   std::size_t reply_bytes_max;
-  std::shared_ptr<tls_trust> trust;            ///< Required for https, otherwise it may be null.
+  std::shared_ptr<tls_trust> trust;  ///< Required for https, otherwise it may be null.
+  /// Whether the server has ever answered a ping, which the link notes. Only then is it left.
+  std::shared_ptr<std::atomic<bool>> answers_pings;
   std::map<std::string, std::string> headers;  ///< Fields of every request's header.
 };
 

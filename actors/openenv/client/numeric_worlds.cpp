@@ -168,7 +168,7 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
                  metrics_registry* metrics)
       : vector_env_base(size, view.spec),
         view_(std::move(view)),
-        client_(servers, metrics),
+        client_(together(servers, size), metrics),
         hurried_(hurried(std::move(servers)), metrics),
         contact_(size) {
     if (!view_.observe || !view_.act)
@@ -217,6 +217,10 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
     worlds_[i] = std::make_unique<numeric_world>(contact_, view_, from.open());
   }
 
+  static client_options together(client_options servers, std::size_t size) {
+    servers.sessions_together = size;
+    return servers;
+  }
   static client_options hurried(client_options servers) {
     servers.capacity_timeout = std::chrono::milliseconds(0);
     return servers;
@@ -236,9 +240,9 @@ struct game_size {
 /// The sizes are those in open_spiel/integration_tests/playthroughs.
 const std::map<std::string, game_size>& known_games() {
   static const std::map<std::string, game_size> known{
-      {"2048", {16, 4}},           {"blackjack", {189, 2}},    {"catch", {50, 3}},
-      {"cliff_walking", {400, 4}}, {"connect_four", {126, 7}}, {"kuhn_poker", {11, 2}},
-      {"tic_tac_toe", {27, 9}}};
+      {"2048", {16, 4}},       {"blackjack", {189, 2}},     {"catch", {50, 3}},
+      {"chess", {1280, 4674}}, {"cliff_walking", {400, 4}}, {"connect_four", {126, 7}},
+      {"kuhn_poker", {11, 2}}, {"leduc_poker", {30, 3}},    {"tic_tac_toe", {27, 9}}};
   return known;
 }
 
@@ -292,6 +296,11 @@ numeric_view openspiel_view(const std::string& game) {
           .observe = show_info_state,
           .act = [](action_view action) { return json{{"action_id", action.discrete()}}; },
           .forbid = lose_if_illegal};
+}
+
+std::optional<std::int64_t> openspiel_actions(const std::string& game) {
+  const auto found = known_games().find(game);
+  return found == known_games().end() ? std::nullopt : std::optional(found->second.actions);
 }
 
 numeric_view served_view(env_spec spec) {

@@ -40,18 +40,15 @@ struct numeric_view {
 
 /// Returns the view of an OpenSpiel game on a server: its info_state, and its actions by number. An
 /// illegal action ends the episode with -1. Knows blackjack, tic_tac_toe, connect_four, catch,
-/// cliff_walking, 2048 and kuhn_poker. Throws std::invalid_argument for other games.
+/// cliff_walking, 2048, kuhn_poker, leduc_poker and chess. Throws std::invalid_argument for other
+/// games.
 numeric_view openspiel_view(const std::string& game);
+/// Returns the number of actions of such a game, or nullopt for other games.
+std::optional<std::int64_t> openspiel_actions(const std::string& game);
 
 /// Returns the view of the environments of `troupe serve-env`, and of others that have their
 /// observation in the list "obs" and take {"action": ..} with a number or a list of numbers.
 numeric_view served_view(env_spec spec);
-
-/// Asks the first server, in its /schema, for the spaces of the environment that served_view plays:
-/// "obs" is a list of a fixed size, the action an integer or a list of numbers with bounds. The id
-/// is the server's address. Blocks for at most `connect_timeout`. Throws openenv::error, also for
-/// another schema.
-env_spec served_spec(const client_options& servers);
 
 /// Makes a vector environment of `size` sessions on the servers, which are stepped at the same
 /// time. Its calls block until the servers have answered, so it is for threads that may block:

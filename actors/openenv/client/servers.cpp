@@ -81,7 +81,7 @@ void known_server::note_refusal(const nlohmann::json& details) {
   if (is_scarce_.exchange(true)) return;
   log::warn("an OpenEnv server is full, so that sessions wait for one another's episodes",
             {{"server", url.text},
-             {"slots", number_in(details, "max_sessions")},
+             {"slots", slots_in(details)},
              {"slots_in_use", number_in(details, "active_sessions")},
              {"sessions_of_this_process", clients.load()}});
 }
@@ -112,6 +112,8 @@ void known_server::close_resting() {
   longest.metrics->disconnected();
   leave_seat_locked();
 }
+
+std::size_t slots_in(const nlohmann::json& details) { return number_in(details, "max_sessions"); }
 
 std::shared_ptr<known_server> server_at(const std::string& url) {
   static std::mutex mutex;

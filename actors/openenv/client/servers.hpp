@@ -55,6 +55,9 @@ class known_server {
 
   const server_url url;
   std::atomic<dialect> speaks{dialect::unknown};
+  /// Whether a ping was ever answered. A tunnel before the server may drop pings.
+  const std::shared_ptr<std::atomic<bool>> answers_pings =
+      std::make_shared<std::atomic<bool>>(false);
   std::atomic<std::size_t> sessions{0};  ///< The sessions that are connected or connecting.
   /// Takes a seat unless `most` are taken. With the older protocol a server has only one seat,
   /// because it has one environment: a second session would play in the first one's episode.
@@ -106,6 +109,9 @@ class known_server {
   std::list<seeker*> seekers_;              ///< In the order in which they came.
   std::list<resting_connection*> resting_;  ///< The longest first.
 };
+
+/// Returns the number of slots in the details of a refusal, or 0 if it has none.
+std::size_t slots_in(const nlohmann::json& details);
 
 /// Returns the server of that URL, which is the same object for every client.
 std::shared_ptr<known_server> server_at(const std::string& url);

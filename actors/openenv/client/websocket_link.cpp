@@ -93,6 +93,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   void fail_with(Error what) {
     if (stage_ == stage::closed) return;
     stage_ = stage::closed;
+    silence_.leave();
     error_ = std::make_exception_ptr(std::move(what));
     resolver_.cancel();
     connection().close();
@@ -157,8 +158,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
                               if (error)
                                 return self->fail(failure::handshake, where + error.message());
                               self->stage_ = stage::open;
-                              self->stream_.set_option(websocket::stream_base::timeout{
-                                  websocket::stream_base::none(), self->options_.keepalive, true});
+                              self->watch_silence();
                               self->read();
                               self->end(std::string());
                             });
@@ -168,6 +168,37 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     const auto why = where + "expected a WebSocket, got status " + std::to_string(status);
     const bool is_passing = status == 429 || (status >= 502 && status <= 504);
     is_passing ? fail_for_now(failure::handshake, why) : fail(failure::handshake, why);
+  }
+
+  // ---- Silence.
+
+  /// Begins to watch for signs of life: messages, pings and pongs.
+  void watch_silence() {
+    stream_.control_callback([this](websocket::frame_type kind, beast::string_view) {
+      if (kind == websocket::frame_type::pong) *options_.answers_pings = true;
+      note_life();
+    });
+    silence_.passed = [this] { mind_silence(); };
+    note_life();
+  }
+
+  void note_life() {
+    if (stage_ != stage::open) return;
+    is_pinged_ = false;
+    thread_.watch(silence_, std::chrono::steady_clock::now() + options_.keepalive / 2);
+  }
+
+  /// Pings a server that is silent. One that doesn't answer is left, unless it never has answered:
+  /// then pings are lost on the way, and the limit of a reply has to do.
+  void mind_silence() {
+    if (stage_ != stage::open) return;
+    if (is_pinged_ && *options_.answers_pings)
+      return fail(failure::closed,
+                  "no sign of life for " + std::to_string(options_.keepalive.count()) + " ms");
+    is_pinged_ = true;
+    thread_.watch(silence_, std::chrono::steady_clock::now() + options_.keepalive / 2);
+    if (std::exchange(is_pinging_, true)) return;
+    stream_.async_ping({}, [self = shared_from_this()](error_code) { self->is_pinging_ = false; });
   }
 
   // ---- Requests.
@@ -203,6 +234,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     stream_.async_read(buffer_, [self = shared_from_this()](error_code error, std::size_t) {
       if (self->stage_ == stage::closed) return;
       if (error) return self->lose(error);
+      self->note_life();
       self->hear();
     });
   }
@@ -247,12 +279,17 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
                   "the server closed the session with code " + std::to_string(why.code) + " \"" +
                       troupe::detail::printable(
                           std::string_view(why.reason.data(), why.reason.size()), 123) +
-                      '"');
+                      '"' + advice_for(std::string_view(why.reason.data(), why.reason.size())));
     }
-    if (error == beast::error::timeout)
-      return fail(failure::closed,
-                  "no sign of life for " + std::to_string(options_.keepalive.count()) + " ms");
     fail(failure::closed, "the connection was lost: " + error.message());
+  }
+
+  /// A server whose pings are lost on the way closes sessions in its turn.
+  static std::string advice_for(std::string_view reason) {
+    return reason.find("ping timeout") == reason.npos
+               ? ""
+               : "; its pings were not answered in time: where a tunnel drops them, start the "
+                 "server with uvicorn's --ws-ping-interval 300 --ws-ping-timeout 300";
   }
 
   // ---- Closing.
@@ -263,6 +300,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     const bool quiet = stage_ == stage::open && !sent_;
     if (!quiet) return fail(failure::cancelled, "the session was closed");
     stage_ = stage::closed;
+    silence_.leave();
     error_ = std::make_exception_ptr(
         error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
     end(error_);
@@ -300,6 +338,9 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   told tell_;          ///< Called with the connection or with the reply; null when idle.
   std::chrono::milliseconds timeout_{};
   io_thread::deadline deadline_;
+  io_thread::deadline silence_;  ///< The next ping, or the end of the wait for its answer.
+  bool is_pinged_ = false;       ///< Whether a ping was sent since the last sign of life.
+  bool is_pinging_ = false;      ///< Whether Beast is sending a ping.
   std::exception_ptr error_;
 };
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "actors/openenv/protocol/worlds.hpp"
+#include "actors/openenv/text/tool_text.hpp"
 
 namespace troupe::openenv {
 
@@ -60,6 +61,16 @@ cards cards_at(const std::vector<float>& info_state, std::size_t from) {
   }
   if (ace && found.total <= 11) found.total += 10;
   return found;
+}
+
+/// The texts of a first observation, which may say what is to be done with the tools.
+std::string first_words(const json& observation) {
+  std::string words;
+  for (const auto& [name, value] : observation.items()) {
+    if (!value.is_string()) continue;
+    words += (words.empty() ? "" : "\n") + value.get<std::string>();
+  }
+  return words;
 }
 
 }  // namespace
@@ -156,18 +167,17 @@ chat_view textarena_chat_view() {
           .success = [](const result& from) { return from.reward.value_or(0) >= 1; }};
 }
 
-chat_view tools_chat_view() {
-  return {.system_prompt =
-              "Call one tool at a time: "
-              "<tool_call>{\"name\": ..., \"arguments\": {...}}</tool_call>.",
+chat_view tools_chat_view(const json& tools) {
+  return {.system_prompt = tools_in_words(tools),
           .parse = parse_tool_call,
           .act =
               [](const text_action& what) {
-                return to_json_object(tools::call(what.action, what.arguments));
+                return to_json_object(openenv::tools::call(what.action, what.arguments));
               },
           .show =
               [](const result& from) {
-                const auto got = read<tools::observation>(from);
+                const auto got = read<openenv::tools::observation>(from);
+                if (!got.tool_name) return first_words(from.observation);
                 if (got.error) return got.error->error_type + ": " + got.error->message;
                 const auto data = got.result.is_object() && got.result.contains("data")
                                       ? got.result["data"]

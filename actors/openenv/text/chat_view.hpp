@@ -39,8 +39,9 @@ chat_view echo_chat_view();
 chat_view coding_chat_view();
 /// Returns a world whose action is a message to a game of TextArena.
 chat_view textarena_chat_view();
-/// Returns a world whose actions call MCP tools; the model is shown their results.
-chat_view tools_chat_view();
+/// Returns a world whose actions call these MCP tools (tools_in_words); the model is shown their
+/// results.
+chat_view tools_chat_view(const nlohmann::json& tools = nlohmann::json::array());
 /// Returns a game of OpenSpiel whose actions have these names, in any case. The observation is
 /// shown as JSON.
 chat_view openspiel_chat_view(std::map<std::string, int> actions);

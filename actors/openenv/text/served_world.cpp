@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/openenv/client/waiting.hpp"
 #include "actors/reward/text_reward.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/config/json_text.hpp"
@@ -21,20 +22,6 @@ namespace troupe::openenv {
 using nlohmann::json;
 
 namespace {
-
-constexpr std::string_view prefix = "openenv:";
-
-std::vector<std::string> urls_of(std::string_view world) {
-  std::vector<std::string> urls{""};
-  for (const char c : world.substr(prefix.size())) {
-    if (c == ',') {
-      urls.emplace_back();
-    } else {
-      urls.back() += c;
-    }
-  }
-  return urls;
-}
 
 // ---- descriptions -----------------------------------------------------------------------------
 
@@ -122,7 +109,22 @@ std::unique_ptr<text_environment> play_by(chat_view view, std::shared_ptr<sessio
                            [of] { return std::make_unique<shared_session>(of); })();
 }
 
-/// The view of a game of OpenSpiel that is not known by name: its actions are numbers.
+/// The texts of an observation of a game and of its metadata, such as a drawing of the board.
+std::string texts_in(const json& observation) {
+  std::string texts;
+  const auto add = [&](const json& members) {
+    if (!members.is_object()) return;
+    for (const auto& [name, value] : members.items())
+      if (value.is_string() && !value.get_ref<const std::string&>().empty() && name != "game_phase")
+        texts += value.get<std::string>() + '\n';
+  };
+  add(observation);
+  add(observation.value("metadata", json()));
+  return texts;
+}
+
+/// The view of a game of OpenSpiel that is not known by name: its actions are numbers, and its
+/// board is what the server tells in words, or else the numbers of info_state.
 chat_view numbered_actions() {
   return {
       .system_prompt = "You play a game. Answer with the number of a legal action alone.",
@@ -130,17 +132,39 @@ chat_view numbered_actions() {
       .act = [](const text_action& what) { return json{{"action_id", number_in(what.action)}}; },
       .show =
           [](const result& from) {
+            auto board = texts_in(from.observation);
+            if (board.empty())
+              board = "info_state: " + from.observation.value("info_state", json()).dump() + '\n';
             const auto legal = from.observation.value("legal_actions", json::array());
-            return "Legal actions: " + legal.dump();
+            return board + "Legal actions: " + legal.dump();
           }};
 }
 
-std::unique_ptr<text_environment> environment_by(const std::string& view,
+std::string known_game_names() {
+  std::string names;
+  for (const auto& game : text_games()) names += (names.empty() ? "" : ", ") + game.name;
+  return names;
+}
+
+/// Returns the list of an environment's MCP tools, or an empty one if it has none.
+task<json> tools_of(session& in) {
+  json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/list"}, {"params", json::object()}};
+  try {
+    const auto told = co_await in.mcp(std::move(request));
+    const json::json_pointer at("/result/tools");
+    if (told.contains(at) && told[at].is_array()) co_return told[at];
+  } catch (const error& e) {
+    if (!keeps_session(e.reason())) throw;
+  }
+  co_return json::array();
+}
+
+std::unique_ptr<text_environment> environment_by(const std::string& view, const json& tools,
                                                  std::shared_ptr<session> of) {
   if (view == "echo") return play_by(echo_chat_view(), std::move(of));
   if (view == "coding") return play_by(coding_chat_view(), std::move(of));
   if (view == "textarena") return play_by(textarena_chat_view(), std::move(of));
-  if (view == "tools") return play_by(tools_chat_view(), std::move(of));
+  if (view == "tools") return play_by(tools_chat_view(tools), std::move(of));
   if (view == "openspiel") return play_by(numbered_actions(), std::move(of));
   if (const auto* game = find_text_game(view))
     return text_environment_of(*game, [of] { return std::make_unique<shared_session>(of); }).make();
@@ -151,7 +175,8 @@ class served_world final : public text_environment {
  public:
   served_world(session of, std::string view)
       : session_(std::make_shared<session>(std::move(of))), view_(std::move(view)) {
-    if (!view_.empty()) played_ = environment_by(view_, session_);
+    // The list of tools comes from the server, at the first reset.
+    if (!view_.empty() && view_ != "tools") played_ = environment_by(view_, json(), session_);
   }
 
   task<text_step> reset(const text_reset& with) override {
@@ -166,22 +191,40 @@ class served_world final : public text_environment {
   task<> find_view(std::uint64_t seed) {
     json arguments{{"seed", seed}};
     const auto first = co_await session_->reset(std::move(arguments));
-    view_ = kind_of(first.observation);
-    if (view_ == "openspiel") {
+    auto view = view_.empty() ? kind_of(first.observation) : view_;
+    if (view == "openspiel") {
       const auto state = co_await session_->state();
-      const auto name = state.value("game_name", "");
-      if (find_text_game(name)) view_ = name;
+      view = game_in(state, first.observation);
     }
-    if (view_.empty())
+    json tools = json::array();
+    if (view.empty() || view == "tools") tools = co_await tools_of(*session_);
+    if (view.empty() && !tools.empty()) view = "tools";
+    if (view == "tools" && tools.empty())
+      throw std::invalid_argument("expected MCP tools, got an environment that lists none");
+    if (view.empty())
       throw std::invalid_argument(
           "expected an observation of echo, coding, textarena, tools or openspiel, or the option "
           "task.world_options={\"view\": \"FILE.json\"} with a description, got " +
           troupe::detail::show(first.observation));
-    played_ = environment_by(view_, session_);
+    played_ = environment_by(view, tools, session_);
+  }
+
+  /// Returns the view of a game of OpenSpiel. Throws if its board can't be told.
+  static std::string game_in(const json& state, const json& observation) {
+    const auto told = state.value("game_name", json());
+    const auto name = told.is_string() ? told.get<std::string>() : std::string();
+    if (find_text_game(name)) return name;
+    if (!texts_in(observation).empty()) return "openspiel";
+    throw std::invalid_argument(fmt::format(
+        "the board of OpenSpiel's game \"{}\" can't be told in words, for the server sends only "
+        "numbers: expected one of {}, or the option task.world_options={{\"view\": "
+        "\"openspiel\"}}, "
+        "which shows the numbers of info_state and of the legal actions",
+        name, known_game_names()));
   }
 
   std::shared_ptr<session> session_;
-  std::string view_;
+  const std::string view_;
   std::unique_ptr<text_environment> played_;
 };
 
@@ -192,11 +235,7 @@ void describe(options_schema<served_world_options>& s) {
       .help(
           "The kind of environment: echo, coding, textarena, tools, openspiel, the name of a game, "
           "or the path of a description in JSON. Empty means that the first observation tells it.");
-  s.field("connect_timeout", &served_world_options::connect_timeout)
-      .above(0)
-      .at_most(86'400)
-      .unit("seconds")
-      .help("How long connecting to a server may take.");
+  describe_servers(s);
   s.field("reply_timeout", &served_world_options::reply_timeout)
       .above(0)
       .at_most(86'400)
@@ -204,7 +243,7 @@ void describe(options_schema<served_world_options>& s) {
       .help("How long a reply of a server may take.");
 }
 
-bool names_servers(std::string_view world) { return world.starts_with(prefix); }
+bool names_servers(std::string_view world) { return world.starts_with(server_prefix); }
 
 namespace {
 
@@ -225,14 +264,21 @@ const text_game* served_game(const std::string& options) {
 text_environment_maker worlds_of(std::string_view world, const std::string& options,
                                  metrics_registry* metrics) {
   const auto chosen = options_in(options);
-  const auto in_ms = [](double seconds) {
-    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
-  };
-  const client games({.urls = urls_of(world),
-                      .connect_timeout = in_ms(chosen.connect_timeout),
-                      .reply_timeout = in_ms(chosen.reply_timeout)},
-                     metrics);
+  auto servers = servers_of(world, chosen);
+  servers.reply_timeout = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(chosen.reply_timeout));
+  const client games(std::move(servers), metrics);
   return [games, view = chosen.view] { return std::make_unique<served_world>(games.open(), view); };
+}
+
+namespace {
+
+task<> begin_once(std::unique_ptr<text_environment> world) { co_await world->reset({}); }
+
+}  // namespace
+
+void require_words(std::string_view world, const std::string& options) {
+  run_here(begin_once(worlds_of(world, options, nullptr)()));
 }
 
 std::string kind_of(const json& observation) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/openenv/client/server_options.hpp"
 #include "actors/openenv/text/chat_view.hpp"
 #include "actors/openenv/text/text_view.hpp"
 #include "actors/text/text_environment.hpp"
@@ -18,18 +19,17 @@ class metrics_registry;
 namespace troupe::openenv {
 
 /// The options of such worlds (task.world_options).
-struct served_world_options {
+struct served_world_options : server_options {
   /// The kind of environment: echo, coding, textarena, tools, openspiel, the name of a game
   /// (text_games), or the path of a description (chat_view_of). Empty means that the first
   /// observation tells it.
   std::string view = {};
-  double connect_timeout = 10;  ///< In seconds; see client_options.
-  double reply_timeout = 60;    ///< In seconds.
+  double reply_timeout = 60;  ///< In seconds.
 };
 
 void describe(options_schema<served_world_options>& s);
 
-/// True for openenv:URL and openenv:URL,URL.
+/// True for openenv:URL, openenv:URL,URL, and openenv:NAME where the options start servers.
 bool names_servers(std::string_view world);
 
 /// Returns the game whose name is the option `view`, or null. `options` is the JSON of
@@ -42,6 +42,11 @@ const text_game* served_game(const std::string& options);
 /// the observation doesn't tell.
 text_environment_maker worlds_of(std::string_view world, const std::string& options,
                                  metrics_registry* metrics);
+
+/// Begins an episode on the servers, so that an environment that can't be told in words is refused
+/// before a run begins. Throws std::invalid_argument for such a one, in the words of a reset, and
+/// openenv::error. Blocks.
+void require_words(std::string_view world, const std::string& options);
 
 /// Returns the name of the kind of environment that shows such an observation, or an empty text.
 std::string kind_of(const nlohmann::json& observation);

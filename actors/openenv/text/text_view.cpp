@@ -5,6 +5,7 @@
 #include "actors/openenv/text/blackjack_text.hpp"
 #include "actors/openenv/text/board_text.hpp"
 #include "actors/openenv/text/catch_text.hpp"
+#include "actors/openenv/text/openspiel_text.hpp"
 
 namespace troupe::openenv {
 
@@ -25,8 +26,12 @@ class world_on_server final : public json_world {
 }  // namespace
 
 const std::vector<text_game>& text_games() {
-  static const std::vector<text_game> games{blackjack_game(), catch_game(), connect_four_game(),
-                                            tic_tac_toe_game()};
+  static const std::vector<text_game> games = [] {
+    std::vector<text_game> all{blackjack_game(), catch_game(), connect_four_game(),
+                               tic_tac_toe_game()};
+    std::ranges::move(openspiel_text_games(), std::back_inserter(all));
+    return all;
+  }();
   return games;
 }
 
@@ -92,7 +97,7 @@ text_environment_spec text_environment_of(const text_game& game, world_maker mak
           .make = [view = game.view,
                    make = std::move(make)] { return std::make_unique<viewed_world>(view, make()); },
           .turns = game.turns,
-          .has_letters = true,
+          .has_letters = game.view.practise != nullptr,
           .refusal_ends = true,
           .practise = practice_of(game.view)};
 }

@@ -31,7 +31,7 @@ struct text_view {
                                               std::string_view said)>
       act;
   /// Returns a made-up conversation of legal moves, good and bad ones alike. It teaches how moves
-  /// are written and not which moves are good.
+  /// are written and not which moves are good. Null if there is none; then the game has no letters.
   std::function<std::vector<dialogue_turn>(action_random& random)> practise;
 };
 
@@ -45,8 +45,8 @@ struct text_game {
 };
 
 /// Returns the games that are known: blackjack (also Troupe's Blackjack-v1), tic_tac_toe (also
-/// TicTacToe-v0), connect_four (also ConnectFour-v0), and catch. All run on OpenEnv's openspiel
-/// servers.
+/// TicTacToe-v0), connect_four (also ConnectFour-v0), and catch, 2048, cliff_walking, kuhn_poker
+/// and leduc_poker (openspiel_text.hpp). All run on OpenEnv's openspiel servers.
 const std::vector<text_game>& text_games();
 /// Returns null for an unknown name.
 const text_game* find_text_game(std::string_view name);

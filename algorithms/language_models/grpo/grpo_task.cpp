@@ -535,9 +535,12 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto format = prompt_format_of(config, made.training);
   if (config.warm_start.shows_data()) warm_start_examples(config, format);
   if (task.is_played()) {
-    // A world in Python is imported, and the options of one on servers are read.
+    // A world in Python is imported. One on servers begins an episode, which tells its kind.
     const auto world = world_of({task, config}, nullptr);
     if (task.world()) world.make();
+    const auto& section = config.task;
+    if (openenv::names_servers(section.world) && section.replay.empty())
+      openenv::require_words(section.world, section.world_options.text);
     return;
   }
   const auto rewards = rewards_of({task, config});

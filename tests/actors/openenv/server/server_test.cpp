@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "actors/openenv/client/client.hpp"
-#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/openenv/client/view_discovery.hpp"
 #include "actors/openenv/client/world.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -88,15 +88,15 @@ TEST_CASE("openenv server: a client learns the spaces of the environment from th
     const house here({}, [id] { return make_vector_environment(id, 1); });
     const auto wanted = make_vector_environment(id, 1)->spec();
     const auto url = "http://127.0.0.1:" + std::to_string(here.serving.port());
-    const auto told = openenv::served_spec({.urls = {url}});
+    const auto told = openenv::view_at({.urls = {url}}).spec;
     CHECK(told.observation_space == wanted.observation_space);
     CHECK(told.action_space == wanted.action_space);
   }
   const house pixels({}, [] { return make_vector_environment("CatchSmall-v0", 1); });
   const auto url = "http://127.0.0.1:" + std::to_string(pixels.serving.port());
-  CHECK_THROWS_WITH(openenv::served_spec({.urls = {url}}),
-                    StartsWith("openenv: " + url +
-                               "/schema: /observation/properties/obs: " + "expected a list of "));
+  const auto told = openenv::view_at({.urls = {url}}).spec;
+  CHECK(told.observation_space ==
+        make_vector_environment("CatchSmall-v0", 1)->spec().observation_space);
 }
 
 TEST_CASE("openenv server: a WebSocket is a session of its own") {
