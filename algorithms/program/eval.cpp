@@ -14,6 +14,7 @@
 #include "actors/video/episode_video.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/run/environment_room.hpp"
 
 namespace troupe::command {
 

@@ -5,6 +5,7 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
+#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/openenv_environments.hpp"
 
 namespace troupe {

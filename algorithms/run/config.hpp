@@ -85,13 +85,6 @@ env_spec spec_of(const env_section& env);
 env_section for_evaluation(env_section env);
 /// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
-/// Returns the number of environments of an evaluation of so many episodes: as many as
-/// environments_of_evaluation says, or fewer on servers with few sessions.
-int evaluation_size(const env_section& env, int episodes, std::size_t tasks);
-/// Requires room for the environments of a run that live at the same time: `training` of them and
-/// those of `evaluations` evaluations of at most so many episodes. Only servers can lack it. Throws
-/// openenv::error, which has the numbers.
-void require_sessions(const env_section& env, int training, int evaluations, int episodes);
 /// The program that hosts such environments alone, for serve_options::program: env-host if it is
 /// there and has them, else this one.
 std::string program_of(const env_section& env);

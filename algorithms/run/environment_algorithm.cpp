@@ -1,6 +1,7 @@
 #include "actors/torch/torch.hpp"
 
 #include "algorithms/run/environment_algorithm.hpp"
+#include "algorithms/run/environment_room.hpp"
 
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"

@@ -19,6 +19,7 @@
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"

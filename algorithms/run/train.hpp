@@ -77,9 +77,8 @@ bool is_at_goal(const checkpoint& from, const run_settings& settings);
 /// The algorithm, environment and network that a run's checkpoints are marked with.
 checkpoint_kind kind_of(const run_settings& settings);
 
-/// Checks that the network can be made, and that servers of environments have room for those of
-/// the run. Throws unknown_environment, std::invalid_argument if the network does not fit the
-/// environment, and openenv::error.
+/// Checks that the network can be made. Throws unknown_environment, and std::invalid_argument if it
+/// does not fit the environment.
 void require_network(const run_settings& settings);
 
 /// Checks, before anything is made, that run directories can be made in root/algo. Throws

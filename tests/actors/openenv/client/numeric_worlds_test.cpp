@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "actors/environments/hosted_environment.hpp"
+#include "actors/openenv/client/view_discovery.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/runtime/support.hpp"
@@ -56,13 +57,27 @@ TEST_CASE("openenv numeric worlds: more of them than the server has sessions are
   full_server full;
   auto worlds =
       make_numeric_worlds(view(), {.urls = {full.server.url()}, .capacity_timeout = 1s}, 3);
-  for (const auto limit : {5s, 1s}) {  // It waits for room at the first reset alone.
+  for (const auto limit : {5s, 1s}) {
     const auto began = std::chrono::steady_clock::now();
     CHECK_THROWS_WITH(worlds->reset(1),
                       Catch::Contains("no server had room") &&
                           Catch::Contains("3 environments take their steps together"));
     CHECK(std::chrono::steady_clock::now() - began < limit);
   }
+}
+
+TEST_CASE("openenv numeric worlds: a server that says it has fewer sessions refuses them at once",
+          "[openenv]") {
+  testing::log_off();
+  full_server full;
+  auto worlds =
+      make_numeric_worlds(view(), {.urls = {full.server.url()}, .capacity_timeout = 1h}, 3);
+  CHECK_THROWS_WITH(worlds->reset(1), Catch::Contains("3 environments take their steps together"));
+
+  const auto room = room_for({.urls = {full.server.url()}}, 5);
+  CHECK(room.sessions == slots);
+  CHECK(room.refusal);
+  CHECK(room_for({.urls = {full.server.url()}}, slots).sessions == slots);
 }
 
 TEST_CASE("openenv numeric worlds: a server that can't be reached is asked once for each episode",

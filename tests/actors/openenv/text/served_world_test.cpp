@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/openenv/server/server.hpp"
+#include "actors/openenv/text/tool_text.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
@@ -101,21 +102,131 @@ TEST_CASE("served worlds: any environment is played by its description") {
   sys.run(play_guesses(worlds_of("openenv:" + server.url(), options, nullptr)));
 }
 
-task<> meet_the_unknown(text_environment_maker make) {
-  const auto world = make();
-  std::string told;
-  try {
-    co_await world->reset({.seed = 5});
-  } catch (const std::invalid_argument& error) {
-    told = error.what();
-  }
-  CHECK_THAT(told, Catch::Contains("with a description, got {\"hint\":\"another\"}"));
-}
-
 TEST_CASE("served worlds: an unknown environment asks for a description") {
   fake_server server({.session = guess, .http = {}});
+  CHECK_THROWS_WITH(require_words("openenv:" + server.url(), "{}"),
+                    Catch::Contains("with a description, got {\"hint\":\"another\"}"));
+}
+
+/// Answers as an environment whose actions are calls of tools, or as one that has none.
+struct tool_server {
+  json tools = json::array();
+
+  void operator()(fake_connection& to) const {
+    for (auto text = to.receive(); !text.empty(); text = to.receive()) {
+      const auto asked = json::parse(text);
+      if (asked["type"] == "close") return;
+      if (asked["type"] == "mcp") {
+        const json result{{"jsonrpc", "2.0"}, {"id", 1}, {"result", {{"tools", tools}}}};
+        to.send_text(reply_text(reply_kind::mcp, result));
+        continue;
+      }
+      json seen{{"metadata", {{"status", "ready"}}}};
+      if (asked["type"] == "step") {
+        CHECK(asked["data"]["type"] == "call_tool");
+        seen["tool_name"] = asked["data"]["tool_name"];
+        seen["result"] = {{"data", asked["data"]["arguments"]}};
+        seen["error"] = nullptr;
+      }
+      to.send_text(reply_text(reply_kind::observation,
+                              {{"observation", seen}, {"reward", 0}, {"done", false}}));
+    }
+  }
+};
+
+json echo_tool(const char* schema_name) {
+  const json schema{{"type", "object"}, {"properties", {{"message", {{"type", "string"}}}}}};
+  return {{"name", "echo_message"}, {"description", "Echo a message."}, {schema_name, schema}};
+}
+
+task<> call_a_tool(text_environment_maker make) {
+  const auto world = make();
+  const auto first = co_await world->reset({.seed = 5});
+  CHECK_THAT(
+      first.system,
+      Catch::Contains(R"({"name":"echo_message","description":"Echo a message.","parameters":{)"
+                      R"("properties":{"message":{"type":"string"}},"type":"object"}})") &&
+          Catch::Contains("<tool_call>"));
+  const auto next = co_await world->step(
+      R"(<tool_call>{"name": "echo_message", "arguments": {"message": "hi"}}</tool_call>)");
+  CHECK(next.refused.empty());
+  CHECK(next.shown.words == R"({"message":"hi"})");
+}
+
+TEST_CASE("served worlds: an environment that lists tools is played by calling them") {
+  for (const char* options : {"{}", R"({"view": "tools"})"}) {
+    CAPTURE(options);
+    const fake_server server({.session = tool_server{{echo_tool("inputSchema")}}, .http = {}});
+    troupe::system sys;
+    sys.run(call_a_tool(worlds_of("openenv:" + server.url(), options, nullptr)));
+  }
+  const fake_server none({.session = tool_server{}, .http = {}});
+  CHECK_THROWS_WITH(require_words("openenv:" + none.url(), R"({"view": "tools"})"),
+                    Catch::Contains("expected MCP tools"));
+}
+
+TEST_CASE("served worlds: both spellings of a tool's schema are told alike") {
+  CHECK(tools_in_words({echo_tool("inputSchema")}) == tools_in_words({echo_tool("input_schema")}));
+  CHECK(tools_in_words({echo_tool("inputSchema"), {{"title", "no name"}}, 7}) ==
+        tools_in_words({echo_tool("inputSchema")}));
+}
+
+/// Answers as a game of OpenSpiel of that name.
+struct openspiel_server {
+  std::string game;
+  json observation;
+
+  void operator()(fake_connection& to) const {
+    for (auto text = to.receive(); !text.empty(); text = to.receive()) {
+      const auto asked = json::parse(text);
+      if (asked["type"] == "close") return;
+      if (asked["type"] == "state") {
+        to.send_text(reply_text(reply_kind::state, {{"game_name", game}}));
+      } else {
+        to.send_text(reply_text(reply_kind::observation,
+                                {{"observation", observation}, {"reward", 0}, {"done", false}}));
+      }
+    }
+  }
+};
+
+task<std::string> first_words(text_environment_maker make) {
+  const auto world = make();
+  const auto first = co_await world->reset({.seed = 5});
+  co_return first.shown.words;
+}
+
+std::string words_of(const openspiel_server& playing, const char* options = "{}") {
+  const fake_server server({.session = playing, .http = {}});
   troupe::system sys;
-  sys.run(meet_the_unknown(worlds_of("openenv:" + server.url(), "{}", nullptr)));
+  return sys.run(first_words(worlds_of("openenv:" + server.url(), options, nullptr)));
+}
+
+TEST_CASE("served worlds: a game of OpenSpiel is told in words, or it is said why it can't be") {
+  std::vector<int> cards(30);
+  cards[0] = cards[2] = 1;
+  const json leduc{{"info_state", cards}, {"legal_actions", {1, 2}}};
+  CHECK_THAT(words_of({"leduc_poker", leduc}), Catch::Contains("You hold a jack"));
+
+  const openspiel_server go{"go", {{"info_state", {1, 0}}, {"legal_actions", {0, 1}}}};
+  CHECK_THROWS_WITH(words_of(go), Catch::Contains("\"go\" can't be told in words") &&
+                                      Catch::Contains("leduc_poker"));
+  CHECK(words_of(go, R"({"view": "openspiel"})") == "info_state: [1,0]\nLegal actions: [0,1]");
+  auto drawn = go;
+  drawn.observation["metadata"] = {{"board", "X.O"}};
+  drawn.observation["game_phase"] = "playing";
+  CHECK(words_of(drawn) == "X.O\nLegal actions: [0,1]");
+}
+
+TEST_CASE("served worlds: options of servers are checked before anything is started") {
+  const auto refuse = [](const char* world, const char* options, const char* expected) {
+    CHECK_THROWS_WITH(worlds_of(world, options, nullptr), Catch::Contains(expected));
+  };
+  refuse("openenv:http://localhost:1", R"({"command": ["true"]})", "a name without an address");
+  refuse("openenv:http://localhost:1", R"({"servers": 2})", "expected command or image");
+  refuse("openenv:mine", R"({"command": ["a"], "image": "b"})", "image");
+  refuse("openenv:http://localhost:1", R"({"keepalive": 0})", "keepalive");
+  refuse("openenv:mine", "{}", "openenv");
 }
 
 }  // namespace

@@ -1,0 +1,290 @@
+#include "actors/openenv/client/view_discovery.hpp"
+
+#include <map>
+
+#include "runtime/system/system.hpp"
+#include "tests/actors/openenv/client/fake_server.hpp"
+#include "tests/runtime/support.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::openenv {
+namespace {
+
+using Catch::Contains;
+using nlohmann::json;
+
+json integer() { return {{"type", "integer"}}; }
+json integer(int low, int high) {
+  return {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
+}
+json number() { return {{"type", "number"}}; }
+json list_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+
+/// A schema as Pydantic writes it, in which every action and observation may have metadata.
+json schema_of(json action, const json& required, json observation = json::object()) {
+  action["metadata"] = {{"type", "object"}};
+  return {{"action", {{"type", "object"}, {"properties", action}, {"required", required}}},
+          {"observation", {{"type", "object"}, {"properties", observation}}}};
+}
+
+server_description server(json schema, std::vector<json> observations) {
+  return {
+      .url = "http://there", .schema = std::move(schema), .observations = std::move(observations)};
+}
+
+json view_of(const server_description& from, const json& asked = json::object()) {
+  return to_json(complete_view(from, read_view(asked, "view")).view);
+}
+
+std::string refusal(const server_description& from, const json& asked = json::object()) {
+  try {
+    return "accepted: " + view_of(from, asked).dump();
+  } catch (const error& e) {
+    return e.what();
+  }
+}
+
+json openspiel_seen(std::vector<int> legal) {
+  return {{"info_state", {0.0, 1.0, 0.0}},   {"legal_actions", std::move(legal)},
+          {"game_phase", "initial"},         {"current_player_id", 0},
+          {"opponent_last_action", nullptr}, {"metadata", json::object()}};
+}
+
+json openspiel_schema() {
+  return schema_of(
+      {{"action_id", integer()}, {"game_name", {{"type", "string"}, {"default", "catch"}}}},
+      {"action_id"});
+}
+
+TEST_CASE("view discovery: a game of OpenSpiel is its info_state and its numbered actions") {
+  const auto seen = server(openspiel_schema(), {openspiel_seen({1, 2}), openspiel_seen({0, 1})});
+  const auto found = complete_view(seen);
+  CHECK(to_json(found.view) == json{{"observation", {{{"pointer", "/info_state"}, {"shape", {3}}}}},
+                                    {"action", {{{"pointer", "/action_id"}, {"n", 3}}}},
+                                    {"legal_actions", "/legal_actions"},
+                                    {"illegal_reward", -1.0}});
+  CHECK(found.left_out ==
+        std::vector<std::string>{"/current_player_id", "/game_phase", "/opponent_last_action"});
+}
+
+TEST_CASE("view discovery: a number of actions that nobody tells is asked for by its option") {
+  const auto seen = server(openspiel_schema(), {openspiel_seen({89, 4178})});
+  CHECK_THAT(refusal(seen),
+             Contains("http://there") && Contains("/action_id: expected an integer with minimum") &&
+                 Contains(R"(env.options.view.action={"pointer":"/action_id","n":COUNT})"));
+  CHECK(view_of(seen, {{"action", {{"n", 4674}}}})["action"] ==
+        json{{{"pointer", "/action_id"}, {"n", 4674}}});
+  auto chess = seen;
+  chess.game = "chess";
+  CHECK(view_of(chess)["action"][0]["n"] == 4674);
+  // The same for an action without a list of legal ones.
+  const auto plain = server(schema_of({{"gear", integer()}}, {"gear"}), {{{"speed", 1.5}}});
+  CHECK_THAT(refusal(plain), Contains(R"({"pointer":"/gear","n":COUNT})"));
+  CHECK(view_of(plain, {{"action", {{"pointer", "/gear"}, {"n", 5}, {"start", 1}}}})["action"] ==
+        json{{{"pointer", "/gear"}, {"n", 5}, {"start", 1}}});
+}
+
+/// A picture of bytes [20, 16, 3] as nested lists.
+json picture(int value) {
+  const std::vector<json> row(16, json::array({value, value, value}));
+  return std::vector<json>(20, json(row));
+}
+
+server_description rover() {
+  const json direction{{"$ref", "#/$defs/Direction"}};
+  auto schema = schema_of({{"direction", direction},
+                           {"speed", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}},
+                           {"comment", {{"type", "string"}, {"default", ""}}}},
+                          {"direction", "speed"},
+                          {{"position", {{"$ref", "#/$defs/Position"}}},
+                           {"camera", list_of(list_of(list_of(integer())))},
+                           {"lives", integer(0, 3)}});
+  schema["action"]["$defs"]["Direction"] = {{"type", "string"}, {"enum", {"left", "right"}}};
+  schema["observation"]["$defs"]["Position"] = {
+      {"type", "object"}, {"properties", {{"x", {{"type", "number"}, {"minimum", 0}}}}}};
+  const json seen{{"position", {{"x", 2.5}, {"y", -1.0}}},
+                  {"camera", picture(255)},
+                  {"lives", 2},
+                  {"message", "driving"},
+                  {"target", nullptr},
+                  {"truncated", false}};
+  return server(std::move(schema), {seen});
+}
+
+TEST_CASE("view discovery: numbers and a picture in a dictionary become a Dict") {
+  const auto found = complete_view(rover());
+  CHECK(to_json(found.view) ==
+        json{{"observation",
+              {{{"pointer", "/camera"}, {"shape", {20, 16, 3}}, {"type", "uint8"}},
+               {{"pointer", "/lives"}, {"n", 4}},
+               {{"pointer", "/position/x"}, {"low", 0}},
+               {{"pointer", "/position/y"}}}},
+             {"action",
+              {{{"pointer", "/direction"}, {"values", {"left", "right"}}},
+               {{"pointer", "/speed"}, {"low", 0}, {"high", 1}}}}});
+  CHECK(found.left_out ==
+        std::vector<std::string>{"/message (a text)", "/target (null in the first observation)"});
+
+  const auto view = numeric_view_of(found.view, spec_of(found.view, "Rover"));
+  std::vector<float> obs(view.spec.observation_space.flat_size());
+  REQUIRE(obs.size() == 20 * 16 * 3 + 4 + 2);
+  view.observe(rover().observations.front(), obs);
+  CHECK(obs[0] == 255);
+  CHECK(std::vector<float>(obs.end() - 6, obs.end()) == std::vector<float>{0, 0, 1, 0, 2.5, -1});
+  const std::int64_t right = 1;
+  const float half = 0.5;
+  CHECK(view.act(action_view({&right, 1}, {&half, 1})) ==
+        json{{"direction", "right"}, {"speed", 0.5}});
+}
+
+TEST_CASE("view discovery: flat pictures, masks, lists of choices and of numbers") {
+  const json screen(std::vector<int>(2 * 3, 7));
+  const auto atari =
+      server(schema_of({{"action_id", integer()}}, {"action_id"}), {{{"screen", screen},
+                                                                     {"screen_shape", {2, 3}},
+                                                                     {"lives", 5},
+                                                                     {"legal_actions", {0, 1, 2}},
+                                                                     {"frame_number", 12}}});
+  CHECK(view_of(atari)["observation"] == json{{{"pointer", "/screen"}, {"shape", {2, 3}}}});
+  CHECK(view_of(atari)["action"][0]["n"] == 3);
+
+  const auto sumo =
+      server(schema_of({{"phase_id", integer()}}, {"phase_id"}), {{{"observation", {0.5, 1.0}},
+                                                                   {"observation_shape", {2}},
+                                                                   {"action_mask", {1, 0, 1, 1}},
+                                                                   {"sim_time", 5.0}}});
+  CHECK(view_of(sumo)["action"][0]["n"] == 4);
+  CHECK(view_of(sumo)["action_mask"] == "/action_mask");
+
+  auto levers = list_of(integer(1, 3));
+  levers["minItems"] = levers["maxItems"] = 2;
+  const auto machine = server(schema_of({{"levers", levers}}, {"levers"}), {{{"heat", 20.5}}});
+  CHECK(view_of(machine)["action"] ==
+        json{{{"pointer", "/levers"}, {"n", {3, 3}}, {"start", {1, 1}}}});
+
+  const auto finrl = server(schema_of({{"actions", list_of(number())}}, {"actions"}),
+                            {{{"state", {1.0, 2.0}}, {"portfolio_value", 3.0}, {"date", "1"}}});
+  CHECK_THAT(refusal(finrl), Contains("/actions") && Contains("env.options.view.action.shape"));
+  CHECK(view_of(finrl, {{"action", {{"shape", {30}}, {"low", -1}, {"high", 1}}}}) ==
+        json{{"observation", {{{"pointer", "/state"}, {"shape", {2}}}}},
+             {"action", {{{"pointer", "/actions"}, {"shape", {30}}, {"low", -1}, {"high", 1}}}}});
+}
+
+TEST_CASE("view discovery: what is no number, or has no fixed size, is left out or refused") {
+  const auto growing =
+      server(schema_of({{"go", {{"type", "boolean"}}}}, {"go"}),
+             {{{"path", {1, 2}}, {"speed", 1.0}}, {{"path", {1, 2, 3}}, {"speed", 2.0}}});
+  const auto found = complete_view(growing);
+  CHECK(found.view.observation.size() == 1);
+  CHECK(found.view.action[0].values == json{false, true});
+  REQUIRE(found.left_out.size() == 1);
+  CHECK_THAT(found.left_out[0], Contains("/path") && Contains("2 numbers, and then 3"));
+  CHECK_THAT(refusal(growing, {{"observation", "/path"}}), Contains("/path (its size"));
+  CHECK_THAT(
+      refusal(growing, {{"observation", "/pth"}}),
+      Contains("/pth: expected a value of the first observation") && Contains("path, speed"));
+  CHECK_THAT(refusal(growing, {{"observation", {{"pointer", "/speed"}, {"shape", {2}}}}}),
+             Contains("/speed: shape: expected 1 numbers"));
+
+  const auto words =
+      server(schema_of({{"message", {{"type", "string"}}}}, {"message"}), {{{"text", "hello"}}});
+  CHECK_THAT(refusal(words), Contains("/message: expected a number, a choice or a list") &&
+                                 Contains("env.options.view.constants"));
+  const auto mute = server(schema_of({{"go", integer(0, 1)}}, {"go"}), {{{"text", "hello"}}});
+  CHECK_THAT(refusal(mute), Contains("expected numbers or lists of numbers") &&
+                                Contains("task.world=openenv:URL"));
+  const auto tools = server(schema_of(json::object(), json::array()), {json::object()});
+  CHECK_THAT(refusal(tools), Contains("worlds of words and tools"));
+}
+
+TEST_CASE("views: a wrong member is refused by its pointer") {
+  const auto refuse = [](const char* text, const char* expected) {
+    CHECK_THROWS_WITH(read_view(json::parse(text), "view"), Contains(expected));
+  };
+  refuse("[]", "view: expected an object");
+  refuse(R"({"observations": "/a"})", "view/observations: expected no such member; known are");
+  refuse(R"({"observation": "a"})", "view/observation: expected a JSON pointer");
+  refuse(R"({"observation": []})", "view/observation: expected at least one part");
+  refuse(R"({"observation": ["/a", "/a"]})", "view/observation/1: expected another pointer");
+  refuse(R"({"observation": [{"pointer": "/a", "shape": [0]}]})",
+         "view/observation/0/shape: expected a list of sizes > 0, got [0]");
+  refuse(R"({"observation": {"pointer": "/a", "type": "int"}})", "view/observation/type");
+  refuse(R"({"action": {"n": 0}})", "view/action/n: expected a number of choices > 0");
+  refuse(R"({"action": {"n": 2, "values": [1]}})", "view/action/values: expected none beside n");
+  refuse(R"({"action": {"low": "x"}})", "view/action/low: expected a number");
+  refuse(R"({"constants": 1})", "view/constants: expected an object");
+  refuse(R"({"legal_actions": "/a", "action_mask": "/b"})", "view/action_mask: expected none");
+  refuse(R"({"illegal_reward": null})", "view/illegal_reward: expected a number");
+}
+
+TEST_CASE("views: what check-env prints is read again as the same view") {
+  for (const auto& from :
+       {rover(), server(openspiel_schema(), {openspiel_seen({0, 1, 2, 3, 4})})}) {
+    const auto view = complete_view(from).view;
+    CHECK(to_json(read_view(to_json(view), "view")) == to_json(view));
+    CHECK(to_json(complete_view(from, read_view(to_json(view), "view")).view) == to_json(view));
+  }
+}
+
+TEST_CASE("views: an observation that doesn't fit is told by its pointer") {
+  const auto from = server(openspiel_schema(), {openspiel_seen({0, 1})});
+  const auto found = complete_view(from).view;
+  const auto view = numeric_view_of(found, spec_of(found, "Game"));
+  std::vector<float> obs(3);
+  const auto refuse = [&](json seen, const char* expected) {
+    CHECK_THROWS_WITH(view.observe(seen, obs), Contains(expected));
+  };
+  refuse(json::object(), "/data/observation/info_state: expected a value, got null");
+  auto longer = openspiel_seen({0});
+  longer["info_state"] = {1, 2, 3, 4};
+  refuse(longer, "/info_state: expected 3 numbers, as the view says");
+  auto nothing = openspiel_seen({0});
+  nothing["info_state"][1] = nullptr;
+  refuse(nothing, "/info_state: expected numbers, got null");
+  refuse(openspiel_seen({0, 2}), "/legal_actions: expected actions of 0 to 1");
+  const std::int64_t first = 0, second = 1;
+  CHECK(view.forbid(openspiel_seen({0}), action_view(second)) == -1.0);
+  CHECK(view.forbid(openspiel_seen({0}), action_view(first)) == std::nullopt);
+}
+
+/// A game whose first legal actions are 1 and 2, and whose later ones are 0 and 1.
+void play(fake_connection& to) {
+  int step = 0;
+  for (auto text = to.receive(); !text.empty(); text = to.receive()) {
+    const auto asked = json::parse(text);
+    if (asked["type"] == "close") return;
+    if (asked["type"] == "state") {
+      to.send_text(reply_text(reply_kind::state, {{"episode_id", "1"}, {"step_count", step}}));
+      continue;
+    }
+    step = asked["type"] == "reset" ? 0 : step + 1;
+    auto seen = openspiel_seen(step == 0 ? std::vector{1, 2} : std::vector{0, 1});
+    seen["info_state"][0] = step;  // no reply equals the one before
+    const bool ended = step == 3;
+    to.send_text(reply_text(reply_kind::observation,
+                            {{"observation", seen}, {"reward", step}, {"done", ended}}));
+  }
+}
+
+TEST_CASE("view discovery: steps at random tell what the schema and the first observation don't",
+          "[openenv]") {
+  const fake_server game({.session = play, .http = [](const fake_request& asked) {
+                            return asked.path == "/schema"
+                                       ? std::pair(200, openspiel_schema().dump())
+                                       : std::pair(404, std::string("{}"));
+                          }});
+  const client_options servers{.urls = {game.url()}};
+  auto view = view_at(servers);
+  CHECK(view.spec.action_space == space(spaces::discrete(3)));
+  auto worlds = make_numeric_worlds(view, servers, 2);
+  CHECK(worlds->reset(1).obs == recycled_vector<float>{0, 1, 0, 0, 1, 0});
+  env_actions actions;
+  actions.discrete = {1, 0};  // the second one isn't legal
+  const auto after = worlds->step(actions);
+  CHECK(after.reward == recycled_vector<double>{1, -1});
+  CHECK(after.terminated == recycled_vector<std::uint8_t>{0, 1});
+  CHECK(after.failures.empty());
+}
+
+}  // namespace
+}  // namespace troupe::openenv
