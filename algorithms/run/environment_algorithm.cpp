@@ -1,11 +1,11 @@
 #include "actors/torch/torch.hpp"
 
 #include "algorithms/run/environment_algorithm.hpp"
-#include "algorithms/run/environment_room.hpp"
 
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
+#include "algorithms/run/environment_room.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 

@@ -201,8 +201,8 @@ void add_pull_env(CLI::App& options, pull_env_arguments& to) {
   options
       .add_option(
           "name", to.name,
-          "The image, such as registry.example/echo-env:latest. A name without a slash or a "
-          "colon, such as echo, means echo-env:latest.")
+          "The image, such as registry.example/echo-env:latest, or an environment of OpenEnv, such "
+          "as echo or openenv/echo_env.")
       ->type_name("IMAGE")
       ->required();
   options.add_option("--tool", to.tool,

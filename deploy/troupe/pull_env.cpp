@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
@@ -34,10 +36,19 @@ std::optional<int> run(std::vector<std::string> words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The image that OpenEnv calls so, or the name itself if it is one of an image.
+/// The image of an environment of OpenEnv, by its short name, such as "echo", or by the name of its
+/// repository, "openenv/echo_env". OpenEnv's client makes the image's name of the repository's in
+/// the same way. Other names are those of images.
 std::string image_of(const std::string& name) {
-  const bool is_image = name.find_first_of("/:") != std::string::npos;
-  return is_image ? name : name + "-env:latest";
+  constexpr std::string_view owner = "openenv/";
+  const bool is_repository = name.starts_with(owner) && name.find(':') == std::string::npos;
+  if (!is_repository && name.find_first_of("/:") != std::string::npos) return name;
+  auto environment = is_repository ? name.substr(owner.size()) : name;
+  std::ranges::transform(environment, environment.begin(), [](unsigned char c) {
+    return std::isalnum(c) ? static_cast<char>(std::tolower(c)) : '-';
+  });
+  if (!is_repository && !environment.ends_with("-env")) environment += "-env";
+  return "registry.hf.space/openenv-" + environment + ":latest";
 }
 
 /// Pulls the image with the first tool that is there, and returns its name.
@@ -70,8 +81,12 @@ int pull_env(const pull_env_arguments& arguments) {
     std::printf(
         "%s is here. These commands serve it to this machine alone, and train on it:\n"
         "  %s run --rm -p 127.0.0.1:8000:8000 %s\n"
-        "  troupe train --algo grpo task.world=openenv:http://127.0.0.1:8000 model.path=MODEL\n",
-        image.c_str(), tool.c_str(), image.c_str());
+        "  troupe check-env openenv:http://127.0.0.1:8000\n"
+        "  troupe train --env openenv:http://127.0.0.1:8000\n"
+        "  troupe train --algo grpo task.world=openenv:http://127.0.0.1:8000 model.path=MODEL\n"
+        "A run starts and stops the container by itself with the options\n"
+        "  --env openenv:NAME env.options.image=%s env.options.tool=%s\n",
+        image.c_str(), tool.c_str(), image.c_str(), image.c_str(), tool.c_str());
     return 0;
   } catch (const std::invalid_argument& e) {
     std::fprintf(stderr, "troupe pull-env: %s\n", e.what());

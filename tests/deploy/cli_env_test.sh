@@ -8,16 +8,20 @@ source "$(dirname "$0")/common.sh" "$1"
 # A container tool that only notes what it is asked.
 mkdir tools
 : >pulled
-printf '#!/bin/sh\necho "$@" >pulled\n[ "$2" != broken-env:latest ]\n' >tools/docker
+printf '#!/bin/sh\necho "$@" >pulled\n[ "$2" != broken/env:latest ]\n' >tools/docker
 chmod +x tools/docker
 PATH=$PWD/tools:$PATH run pull-env echo
-[[ $code -eq 0 && $(<pulled) == "pull echo-env:latest" ]] && grep -q 'docker run --rm -p 127.0.0.1:8000:8000 echo-env:latest' out
+[[ $code -eq 0 && $(<pulled) == "pull registry.hf.space/openenv-echo-env:latest" ]] &&
+  grep -q 'docker run --rm -p 127.0.0.1:8000:8000 registry.hf.space/openenv-echo-env:latest' out
 report "an OpenEnv environment is pulled by its short name, and how it is served is said" $?
+PATH=$PWD/tools:$PATH run pull-env openenv/Coding_env
+[[ $code -eq 0 && $(<pulled) == "pull registry.hf.space/openenv-coding-env:latest" ]]
+report "and by the name of its repository" $?
 PATH=$PWD/tools:$PATH run pull-env games.example/chess:2
 [[ $code -eq 0 && $(<pulled) == "pull games.example/chess:2" ]]
 report "and an image by its own name" $?
-PATH=$PWD/tools:$PATH refuses "an image that can't be pulled is an error" 1 '`docker pull broken-env:latest` ended with exit code 1' \
-  pull-env broken
+PATH=$PWD/tools:$PATH refuses "an image that can't be pulled is an error" 1 '`docker pull broken/env:latest` ended with exit code 1' \
+  pull-env broken/env:latest
 refuses "a container tool that is not there is named" 1 'expected nerdctl on the PATH, got none' pull-env echo --tool nerdctl
 refuses "an option is no image" 2 'expected the name of an image, got "-v"' pull-env -- -v
 
