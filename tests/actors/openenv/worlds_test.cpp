@@ -10,6 +10,7 @@
 
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/openenv/client/provider.hpp"
+#include "actors/openenv/client/view_discovery.hpp"
 #include "actors/openenv/client/world.hpp"
 #include "actors/openenv/text/served_world.hpp"
 #include "actors/openenv/text/text_view.hpp"
@@ -208,6 +209,80 @@ TEST_CASE("openenv real servers: tic-tac-toe, where what is no legal move loses"
   CHECK(again.failures.empty());
 }
 
+/// Plays steps at random, which must all succeed.
+void play_at_random(vector_environment& worlds, std::int64_t actions, int steps) {
+  const auto size = worlds.size();
+  CHECK(worlds.reset(1).failures.empty());
+  std::minstd_rand random(1);
+  for (int i = 0; i < steps; ++i) {
+    env_actions drawn;
+    for (std::size_t j = 0; j < size; ++j)
+      drawn.discrete.push_back(static_cast<std::int64_t>(random()) % actions);
+    const auto after = worlds.step(drawn);
+    REQUIRE(after.failures.empty());
+  }
+}
+
+TEST_CASE("openenv real servers: games of OpenSpiel train by a view that is found out",
+          "[.worlds]") {
+  const std::map<std::string, std::pair<std::size_t, std::int64_t>> sizes{
+      {"blackjack", {189, 2}}, {"leduc_poker", {30, 3}}, {"go", {1444, 362}}};
+  for (const auto& [name, size] : sizes) {
+    CAPTURE(name);
+    troupe::system sys;
+    const auto running = sys.run(from_process(server_of("openspiel_server.py", {"--game", name})));
+    const client_options servers{.urls = running.urls()};
+    const auto view = view_at(servers);
+    CHECK(view.spec.observation_space.flat_size() == size.first);
+    CHECK(view.spec.action_space == space(spaces::discrete(size.second)));
+    play_at_random(*make_numeric_worlds(view, servers, 2), size.second, 20);
+  }
+  troupe::system sys;
+  const auto chess = sys.run(from_process(server_of("openspiel_server.py", {"--game", "hex"})));
+  CHECK(view_at({.urls = chess.urls()}).spec.action_space == space(spaces::discrete(121)));
+}
+
+TEST_CASE("openenv real servers: numbers and a picture in a dictionary are trained on",
+          "[.worlds]") {
+  troupe::system sys;
+  const auto running = sys.run(from_process(server_of("rover_server.py")));
+  const client_options servers{.urls = running.urls()};
+  const auto found = discover_view(servers);
+  CHECK(to_json(found.view)["observation"].dump() ==
+        R"([{"pointer":"/battery"},{"pointer":"/camera","shape":[40,40,3],"type":"uint8"},)"
+        R"({"pointer":"/position/x"},{"pointer":"/position/y"}])");
+  CHECK(found.left_out.size() == 2);
+  auto worlds =
+      make_numeric_worlds(numeric_view_of(found.view, spec_of(found.view, "Rover")), servers, 2);
+  worlds->reset(1);
+  for (int i = 0; i < 25; ++i) {
+    env_actions drive;
+    drive.discrete = {i % 4, 3};
+    drive.continuous = {0.5F, 1.0F};
+    REQUIRE(worlds->step(drive).failures.empty());
+  }
+}
+
+task<> call_echo(text_environment_maker make) {
+  const auto world = make();
+  const auto first = co_await world->reset({.seed = 1});
+  CHECK_THAT(first.system, Catch::Contains("\"name\":\"echo_with_length\"") &&
+                               Catch::Contains("\"times\":{\"default\":1"));
+  const auto next = co_await world->step(
+      R"(<tool_call>{"name": "echo_with_length", "arguments": {"message": "hi"}}</tool_call>)");
+  CHECK(next.shown.words == R"({"length":2,"message":"hi"})");
+  const auto unknown =
+      co_await world->step(R"(<tool_call>{"name": "nothing", "arguments": {}}</tool_call>)");
+  CHECK_THAT(unknown.shown.words + unknown.refused, Catch::Contains("nothing"));
+}
+
+TEST_CASE("openenv real servers: tools are listed for the model, and called", "[.worlds]") {
+  troupe::system sys;
+  const auto running = sys.run(from_process(server_of("tools_server.py")));
+  sys.run(call_echo(worlds_of("openenv:" + running.urls().front(), "{}", nullptr)));
+  CHECK_THROWS_WITH(view_at({.urls = running.urls()}), Catch::Contains("task.world=openenv:URL"));
+}
+
 /// Of the words after the last colon, "0, 2, 5?", the first number; where there are none, a stay.
 std::string first_move(const std::string& shown) {
   const auto list = shown.rfind(": ");
@@ -249,6 +324,40 @@ TEST_CASE("openenv real servers: games in words, to their ends", "[.worlds]") {
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream from(text);
   return {std::istream_iterator<std::string>(from), {}};
+}
+
+/// The last move that the question names: RAISE of "CALL or RAISE?".
+std::string last_name(const std::string& shown) {
+  const auto end = shown.rfind('?');
+  const auto begin = shown.rfind(' ', end);
+  return shown.substr(begin + 1, end - begin - 1);
+}
+
+task<int> play_named(text_environment_maker make, int turns) {
+  const auto world = make();
+  int played = 0;
+  auto now = co_await world->reset({.seed = 1});
+  for (; played < turns && !now.ended; ++played) {
+    auto move = last_name(now.shown.words);
+    CAPTURE(now.shown.words, move);
+    now = co_await world->step(std::move(move));
+    CHECK(now.refused == "");
+  }
+  co_return played;
+}
+
+TEST_CASE("openenv real servers: games whose moves have names, in words", "[.worlds]") {
+  for (const std::string name : {"kuhn_poker", "leduc_poker", "2048", "cliff_walking"}) {
+    CAPTURE(name);
+    troupe::system sys;
+    const auto running = sys.run(from_process(server_of("openspiel_server.py", {"--game", name})));
+    CHECK(sys.run(play_named(worlds_of("openenv:" + running.urls().front(), "{}", nullptr), 10)) >
+          0);
+  }
+  troupe::system sys;
+  const auto chess = sys.run(from_process(server_of("openspiel_server.py", {"--game", "chess"})));
+  CHECK_THROWS_WITH(require_words("openenv:" + chess.urls().front(), "{}"),
+                    Catch::Contains("\"chess\" can't be told in words"));
 }
 
 TEST_CASE("openenv real servers: echo in a container", "[.container]") {
