@@ -282,8 +282,8 @@ class action_drafter {
     if (!part.shape)
       refuse_schema(part.pointer,
                     "a number, a choice or a list of numbers; env.options.view.constants gives "
-                    "the value of a member that is always the same, and "
-                    "env.options.view.action says which members are numbers",
+                    "the value of a member that is always the same, and task.world=openenv:URL "
+                    "plays worlds of words and tools",
                     schema);
     return part;
   }
@@ -531,18 +531,23 @@ class observation_drafter {
     const bool always_bytes = std::ranges::all_of(server_.observations, [&](const json& each) {
       return are_bytes(each[json::json_pointer(part.pointer)]);
     });
-    part.bytes |= !has_bounds && always_bytes && has_sides_of_picture(*part.shape) &&
-                  std::ranges::all_of(list.each, [](const json& each) {
-                    return type_of(each) != "number" && may_be_byte(each);
-                  });
+    // The schema says so, or the values and the sides look like a picture's.
+    const bool is_said = part.shape->size() >= 2 && std::ranges::all_of(list.each, is_byte);
+    const bool is_likely =
+        has_sides_of_picture(*part.shape) && std::ranges::all_of(list.each, may_be_byte);
+    part.bytes |= !has_bounds && always_bytes && (is_said || is_likely);
     const bool fits = list.each.size() == 1 ||
                       static_cast<std::int64_t>(list.each.size()) == product_of(*part.shape);
     if (!part.bytes && fits) set_bounds(part, list.each);
   }
 
+  static bool is_byte(const json& schema) {
+    return type_of(schema) == "integer" && low_of(schema) == 0 && high_of(schema) == 255;
+  }
   static bool may_be_byte(const json& schema) {
     const auto low = low_of(schema), high = high_of(schema);
-    return (low.is_null() || low == 0) && (high.is_null() || high == 255);
+    return type_of(schema) != "number" && (low.is_null() || low == 0) &&
+           (high.is_null() || high == 255);
   }
 
   static std::string names_in(const json& observation) {
@@ -606,7 +611,8 @@ std::optional<std::int64_t> count_in(const server_description& server, const jso
 void settle_choices(const server_description& server, json_view& view) {
   for (auto& part : view.action) {
     if (!is_open_choice(part)) continue;
-    auto count = openspiel_actions(server.game);
+    std::optional<std::int64_t> count;
+    if (server.observations.front().contains("info_state")) count = openspiel_actions(server.game);
     if (!count) count = count_in(server, view);
     if (!count)
       refuse(server,
