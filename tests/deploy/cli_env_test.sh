@@ -50,4 +50,37 @@ refuses "check-env refuses a wrapper that does not fit" 2 'expected a Box to res
 refuses "check-env checks one environment" 2 '/env/tasks: expected none' \
   check-env CartPole-v1 'env.tasks=[{"id":"CartPole-v1"}]'
 
+# ---- environments on OpenEnv servers, which the options start
+
+serve() {  # serve ID: the option that starts a server of this environment
+  printf 'env.options.command=["%s","serve-env","%s","--port","{port}","--metrics-port","0"]' "$troupe" "$1"
+}
+run check-env openenv:cart "$(serve CartPole-v1)" --steps 100 --json
+[[ $code -eq 0 ]]
+report "check-env starts a server and checks its environment" $?
+holds "and prints the view that it has found out" \
+  'json.loads(s["view"]["option"][12:])["view"]["action"] == [{"pointer": "/action", "n": 2}] and
+   json.loads(s["view"]["option"][12:])["view"]["observation"][0]["shape"] == [4]'
+run train --algo ppo --env openenv:cart "$(serve CartPole-v1)" -n 256 rollout.n_steps=64 --seed 1
+[[ $code -eq 0 && -d runs/ppo ]]
+report "a run trains on a server that it starts" $?
+run eval runs/ppo/* --episodes 3 --json
+[[ $code -eq 0 ]]
+report "and its evaluation starts one again" $?
+rm -rf runs
+for command in "check-env openenv:cart" "train --algo ppo --env openenv:cart -n 64"; do
+  refuses "$command refuses a view by its member" 2 'view/action/n: expected a number of choices > 0' \
+    $command "$(serve CartPole-v1)" 'env.options.view={"action":{"n":0}}'
+  refuses "$command refuses a value that is not there" 2 '/wind: expected a value of the first observation' \
+    $command "$(serve CartPole-v1)" 'env.options.view={"observation":"/wind"}'
+done
+command="train --algo ppo --env openenv:cart -n 64 env.n_envs=2"
+few=$(serve CartPole-v1)
+refuses "too few sessions are told before the first step" 2 'expected room for at least 4 sessions' \
+  $command "${few%]},\"--sessions\",\"3\"]"
+refuses "a server that can't start is told with its last words" 2 'ended before it was healthy' \
+  check-env openenv:none 'env.options.command=["false"]'
+refuses "an address beside a command is refused" 2 'expected a name without an address' \
+  check-env openenv:http://localhost:1 'env.options.command=["false"]'
+
 finish
