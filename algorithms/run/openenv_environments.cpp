@@ -102,8 +102,7 @@ std::unique_ptr<vector_environment> openenv_environments::operator()() const {
 openenv_view openenv_environments::view() const {
   require_plain(request);
   const auto [view, left_out] = view_of(request, servers_of(request));
-  const nlohmann::ordered_json option{{"view", openenv::to_json(view)}};
-  return {"env.options=" + option.dump(), left_out};
+  return {"env.options.view=" + openenv::to_json(view).dump(), left_out};
 }
 
 int find_openenv_room(const environment_request& request, int training, int evaluations,

@@ -17,7 +17,7 @@ bool names_openenv(std::string_view id);
 
 /// How the environments of a server are trained on.
 struct openenv_view {
-  std::string option;                 ///< The option, env.options={"view":{...}}.
+  std::string option;                 ///< The option, env.options.view={...}.
   std::vector<std::string> left_out;  ///< What of the observation is not in it.
 };
 
