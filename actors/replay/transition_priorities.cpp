@@ -60,10 +60,10 @@ std::vector<double> importance_weights(std::span<const double> probabilities, st
 transition_priorities::transition_priorities(const priority_options& options, std::int64_t capacity)
     : options_(checked(options)), capacity_(capacity) {}
 
-std::int64_t transition_priorities::size() const noexcept { return std::min(inserted_, capacity_); }
+std::int64_t transition_priorities::size() const noexcept { return inserted_ - first_; }
 
 bool transition_priorities::holds(std::int64_t number) const noexcept {
-  return number >= inserted_ - size() && number < inserted_;
+  return number >= first_ && number < inserted_;
 }
 
 std::size_t transition_priorities::place(std::int64_t number) const noexcept {
@@ -77,6 +77,11 @@ double transition_priorities::priority_weight(std::int64_t number) const {
 void transition_priorities::insert(std::int64_t count) {
   const auto weight = std::min(std::pow(highest_, options_.alpha), max_weight);
   for (std::int64_t i = 0; i < count; ++i) weights_.set(place(inserted_++), weight);
+  first_ = std::max(first_, inserted_ - capacity_);
+}
+
+void transition_priorities::drop_before(std::int64_t number) {
+  while (first_ < std::min(number, inserted_)) weights_.set(place(first_++), 0);
 }
 
 void transition_priorities::draw(std::size_t count, double progress_remaining,
@@ -116,7 +121,7 @@ void transition_priorities::update(std::span<const std::int64_t> numbers,
 
 void transition_priorities::save(state_writer& to) const {
   std::vector<double> weights;
-  for (std::int64_t i = 0; i < size(); ++i) {
+  for (std::int64_t i = 0; i < std::min(inserted_, capacity_); ++i) {
     weights.push_back(weights_.weight(static_cast<std::size_t>(i)));
   }
   to.put("priorities_inserted", inserted_);
@@ -128,6 +133,7 @@ void transition_priorities::restore(const state_reader& from) {
   const auto weights = from.get<std::vector<double>>("priorities");
   from.get("priorities_inserted", inserted_);
   from.get("priorities_highest", highest_);
+  first_ = std::max<std::int64_t>(0, inserted_ - capacity_);
   if (std::cmp_not_equal(weights.size(), size())) {
     throw state_error(fmt::format("saved priorities: expected {} of a capacity of {}, got {}",
                                   size(), capacity_, weights.size()));

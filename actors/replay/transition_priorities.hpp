@@ -46,6 +46,10 @@ class transition_priorities {
   /// (algorithm 1, line 6).
   void insert(std::int64_t count);
 
+  /// Forgets the transitions before this number, which the ring has dropped although it was not
+  /// full.
+  void drop_before(std::int64_t number);
+
   /// Draws `count` numbers with replacement, one from each of `count` equal parts of the sum of
   /// priorities (appendix B.2.1), and their importance weights (N P(i))^-beta divided by the
   /// largest of them. While `progress_remaining` falls from 1 to 0 over the training, beta goes
@@ -74,6 +78,7 @@ class transition_priorities {
   priority_options options_;
   std::int64_t capacity_;
   std::int64_t inserted_ = 0;
+  std::int64_t first_ = 0;  ///< The number of the oldest transition that is held.
   double highest_ = 1.0;
   sum_tree weights_;  ///< priority^alpha at each place of the ring.
   /// The probabilities of the last draw; kept to reuse the memory.

@@ -59,13 +59,28 @@ void transition_replay::insert(collected_transitions made) {
     return;
   }
   held_.ring.insert(made.rows);
-  if (held_.priorities) held_.priorities->insert(static_cast<std::int64_t>(made.rows.size()));
+  if (held_.priorities) {
+    held_.priorities->insert(static_cast<std::int64_t>(made.rows.size()));
+    held_.priorities->drop_before(held_.ring.oldest());
+  }
+  tell_if_full();
   learn_statistics(made);
   ++held_.counts.inserted;
   made.rows = {};
   made.discounted = {};
   held_.due.push_back(std::move(made));
   changed_.notify_all();
+}
+
+/// Says once that the memory is full before the capacity is reached, which happens with images.
+void transition_replay::tell_if_full() {
+  const auto& ring = held_.ring;
+  if (told_full_ || ring.size() >= std::min(ring.inserted(), options_.ring.capacity)) return;
+  told_full_ = true;
+  log::info("replay.max_bytes is reached: the replay drops its oldest transitions",
+            {{"transitions", ring.size()},
+             {"capacity", options_.ring.capacity},
+             {"max_bytes", options_.ring.max_bytes}});
 }
 
 std::size_t transition_replay::needed() const {
@@ -190,7 +205,10 @@ void transition_replay::restore(std::string bytes) {
   from.get("sampled", held_.counts.sampled);
   from.get("staleness_max", held_.counts.staleness_max);
   from.get("staleness_sum", held_.counts.staleness_sum);
-  if (held_.priorities) held_.priorities->restore(from);
+  if (held_.priorities) {
+    held_.priorities->restore(from);
+    held_.priorities->drop_before(held_.ring.oldest());
+  }
   if (held_.obs) held_.obs->set_state(from.get<std::string>("obs_statistics"));
   if (held_.reward) held_.reward->set_state(from.get<std::string>("reward_statistics"));
   held_.due.clear();

@@ -126,6 +126,7 @@ class transition_replay {
   std::size_t needed() const;
   task<> wait_until_satisfied();
   void learn_statistics(const collected_transitions& made);
+  void tell_if_full();
 
   const transition_replay_options options_;
   std::shared_ptr<storage> storage_;
@@ -133,6 +134,7 @@ class transition_replay {
   contents& held_;
   admission admission_;
   bool closed_ = false;
+  bool told_full_ = false;
   condition changed_;
 };
 

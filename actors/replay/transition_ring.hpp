@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "actors/random/action_random.hpp"
+#include "actors/replay/image_rows.hpp"
 #include "actors/replay/transition_rows.hpp"
 
 namespace troupe {
@@ -21,7 +23,12 @@ struct transition_ring_options {
   /// The number of transitions that are held. Then the oldest are overwritten.
   std::int64_t capacity = 1'000'000;
   std::int64_t max_bytes = std::int64_t{4} << 30;  ///< The maximal size of a full ring in bytes.
+  std::vector<image_part> images = {};  ///< The parts of observations that are kept as bytes.
 };
+
+/// The size of one transition in a ring, if each adds as many frames as its images say.
+std::size_t transition_bytes(const transition_widths& widths,
+                             const std::vector<image_part>& images);
 
 /// The place of a row in its episode; see transition_rows.
 struct row_place {
@@ -47,15 +54,21 @@ struct episode_rows {
 /// Rows of one episode are linked if they follow one another step by step. A row can be missing or
 /// arrive out of order, because collections can be lost or overtake each other. The rows before and
 /// after it then count as two episodes.
+///
+/// Images are kept as bytes, and frames that several rows show are kept once (image_rows). How many
+/// frames a number of transitions shows is not known beforehand: the last observation of an episode
+/// is shown by one row, for example. If max_bytes has no room for another frame, the oldest rows
+/// are dropped, and the ring then holds fewer rows than its capacity.
 class transition_ring {
  public:
   /// Throws std::invalid_argument if the capacity is not within 1 .. 2^32 - 1, if `widths` has no
-  /// obs or no action, and if a full ring would take more than max_bytes, naming both sizes.
+  /// obs or no action, if a full ring would take more than max_bytes, naming both sizes, and if an
+  /// image does not lie within an observation.
   transition_ring(const transition_widths& widths, const transition_ring_options& options);
 
   /// Inserts the rows in order; they replace the oldest rows of a full ring. Throws
-  /// std::invalid_argument if a column has another size than `widths` says, or if `ended` has a
-  /// value that is no episode_end.
+  /// std::invalid_argument if a column has another size than `widths` says, if `ended` has a value
+  /// that is no episode_end, and if an image has a number that is no byte.
   void insert(const transition_rows& rows);
 
   /// Draws `count` transitions uniformly, with replacement, into `into`, which allocates only if it
@@ -75,10 +88,14 @@ class transition_ring {
   std::vector<std::int64_t> sequence(std::int64_t number, std::size_t length) const;
 
   std::int64_t size() const noexcept { return size_; }
+  /// The number of the oldest row that is held.
+  std::int64_t oldest() const noexcept { return inserted_ - size_; }
   std::int64_t inserted() const noexcept { return inserted_; }
   const transition_widths& widths() const noexcept { return widths_; }
   /// The size in bytes of the allocated blocks.
-  std::size_t bytes() const noexcept { return blocks_.size() * block_rows * widths_.bytes(); }
+  std::size_t bytes() const noexcept {
+    return blocks_.size() * block_rows * kept_.bytes() + (images_ ? images_->bytes() : 0);
+  }
 
   /// Saves everything except the options.
   void save(state_writer& to) const;
@@ -120,8 +137,23 @@ class transition_ring {
   cell cell_of(std::int64_t number) const;
   /// Throws std::invalid_argument if `insert` must refuse the rows.
   void check(const transition_rows& rows) const;
+  /// Throws std::invalid_argument if a column has another size than these widths say.
+  static void check_columns(const transition_widths& widths, const transition_rows& rows);
+  /// The number of places that rows have been put to.
+  std::int64_t places() const noexcept { return inserted_ < capacity_ ? inserted_ : capacity_; }
+  std::size_t place_number(std::int64_t number) const noexcept {
+    return static_cast<std::size_t>(number % capacity_);
+  }
   /// Copies the rows from `first` on that fit into one block, without links. Returns their number.
   std::size_t put(const transition_rows& rows, std::size_t first);
+  /// Copies columns of these widths of the rows from `first` on to a place and those after it, as
+  /// many as fit into one block, and removes the links there. Returns their number.
+  std::size_t put_columns(const transition_widths& widths, const transition_rows& rows,
+                          std::size_t first, std::size_t place);
+  /// Copies the observations of a row to its place, if they have images.
+  void put_images(const transition_rows& rows, std::size_t row, std::size_t place);
+  void copy_images(std::size_t place, transition_rows& into, std::size_t row) const;
+  void drop_oldest();
   /// Returns true if `other` is the step after `one`, and `one` did not end the episode.
   static bool adjoin(const cell& one, const cell& other);
   /// Links two rows.
@@ -130,12 +162,19 @@ class transition_ring {
   void link(std::int64_t number, std::uint32_t episode);
   /// Removes the links to a row that is about to be overwritten.
   void forget(std::int64_t number);
+  /// Restores the columns and the number of the held rows from rows of `kept_`.
+  void restore_rows(const state_reader& from, const transition_rows& rows, std::int64_t inserted);
   /// Restores the links of the rows.
   void restore_links(const state_reader& from);
   void copy_row(std::size_t place, transition_rows& into, std::size_t row) const;
 
   transition_widths widths_;
+  transition_widths kept_;  // those of the blocks, without the floats of images
+  // The columns that are copied as they are: all, or with images all but observations.
+  transition_widths plain_;
+  transition_ring_options options_;
   std::int64_t capacity_;
+  std::optional<image_rows> images_;
   std::int64_t size_ = 0;
   std::int64_t inserted_ = 0;  // The next row goes to inserted_ % capacity_.
   std::vector<block> blocks_;
