@@ -1,6 +1,13 @@
 #include "algorithms/off_policy/config.hpp"
 
+#include <algorithm>
+
 namespace troupe {
+
+std::int64_t ring_section::capacity_for(std::size_t transition_bytes) const {
+  constexpr std::int64_t most = 1'000'000;
+  return capacity.value_or(std::min(most, max_bytes / static_cast<std::int64_t>(transition_bytes)));
+}
 
 std::int64_t off_policy_config::steps_of_collection() const {
   return std::int64_t{collection.train_freq} * env.n_envs;
@@ -89,12 +96,15 @@ void describe(options_schema<ring_section>& s) {
       .at_most(4'294'967'295)
       .unit("transitions")
       .help(
-          "The largest number of transitions; beyond it, new ones replace the oldest. Memory grows "
-          "as transitions arrive.");
+          "The largest number of transitions; beyond it, new ones replace the oldest. null means "
+          "1000000, or as many as max_bytes holds if those are fewer. Memory grows as transitions "
+          "arrive.");
   s.field("max_bytes", &ring_section::max_bytes)
       .at_least(1)
       .unit("bytes")
-      .help("A capacity that would need more than so many bytes is refused.");
+      .help(
+          "The largest size of the replay; a capacity that would need more is refused. Images are "
+          "kept as bytes, and a frame that several observations show is kept once.");
   s.field("n_step", &ring_section::n_step)
       .at_least(1)
       .at_most(1000)

@@ -41,10 +41,14 @@ struct collection_section {
 };
 
 struct ring_section {
-  std::int64_t capacity = 1'000'000;
+  std::optional<std::int64_t> capacity = {};
   std::int64_t max_bytes = std::int64_t{4} << 30;
   int n_step = 1;
   std::optional<priority_options> prioritised = {};
+
+  /// The capacity, if a transition takes so many bytes: the chosen one, else the smaller of
+  /// 1,000,000 and what max_bytes holds.
+  std::int64_t capacity_for(std::size_t transition_bytes) const;
 };
 
 /// The options of the networks, which actor and critics have in common.
@@ -183,7 +187,9 @@ void describe_off_policy(options_schema<Config>& s) {
       [](const Config& c) {
         return "at least trainer.batch_size, " + std::to_string(c.trainer.batch_size);
       },
-      [](const Config& c) { return c.replay.capacity >= c.trainer.batch_size; });
+      [](const Config& c) {
+        return !c.replay.capacity || *c.replay.capacity >= c.trainer.batch_size;
+      });
   s.rule(
       "total_steps",
       [](const Config& c) {

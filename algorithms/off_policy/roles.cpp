@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "actors/random/derived_seed.hpp"
+#include "actors/replay/image_part.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
@@ -18,6 +20,25 @@ namespace {
 void start_from(off_policy_learner& learner, const saved_model& model) {
   const auto parameters = model.parameters.contiguous();
   learner.start_from({parameters.data_ptr<float>(), learner.acting().size()}, model.beside);
+}
+
+/// The options of the replay's ring for the environment's observations.
+transition_ring_options ring_options_of(const ring_section& replay, const network_shape& shape,
+                                        const env_spec& spec) {
+  const auto widths = widths_of(shape);
+  transition_ring_options ring{.max_bytes = replay.max_bytes,
+                               .images = images_of(spec.observation_space)};
+  ring.capacity = replay.capacity_for(transition_bytes(widths, ring.images));
+  return ring;
+}
+
+/// Says how many transitions the replay holds, if it is replay.max_bytes that limits them.
+void tell_capacity(const transition_ring_options& ring, const network_shape& shape) {
+  if (ring.capacity == ring_section().capacity_for(1)) return;
+  log::info("the replay holds fewer transitions than by default, as many as replay.max_bytes does",
+            {{"replay.capacity", ring.capacity},
+             {"transition_bytes", transition_bytes(widths_of(shape), ring.images)},
+             {"replay.max_bytes", ring.max_bytes}});
 }
 
 struct collectors_state {
@@ -45,15 +66,16 @@ task<> off_policy::serve(const checkpoint* from) {
 task<> off_policy::serve_replay(const checkpoint* from) {
   const auto& c = algorithm_.config;
   const bool async = c.mode == training_mode::async;
-  transition_replay_options keeping{
-      .widths = widths_of(shape),
-      .ring = {.capacity = c.replay.capacity, .max_bytes = c.replay.max_bytes},
-      .warm_up = c.warm_up(),
-      .max_staleness = async ? c.collection.max_staleness : 0,
-      .seed = derived_seed(c.seed, "replay"),
-      .prioritised = c.replay.prioritised,
-      .normalize_obs = c.env.normalize_obs,
-      .normalize_reward = c.env.normalize_reward};
+  auto ring = ring_options_of(c.replay, shape, spec);
+  if (!from && !c.replay.capacity) tell_capacity(ring, shape);
+  transition_replay_options keeping{.widths = widths_of(shape),
+                                    .ring = std::move(ring),
+                                    .warm_up = c.warm_up(),
+                                    .max_staleness = async ? c.collection.max_staleness : 0,
+                                    .seed = derived_seed(c.seed, "replay"),
+                                    .prioritised = c.replay.prioritised,
+                                    .normalize_obs = c.env.normalize_obs,
+                                    .normalize_reward = c.env.normalize_reward};
   if (in.settings.init && c.env.normalize_obs) {
     keeping.obs_statistics = obs_statistics_of(in.settings.init->model);
   }
@@ -185,19 +207,29 @@ void require_actions(const run_settings& settings) {
                : "dqn takes Discrete, ppo and a2c take any"));
 }
 
-/// Throws config_error if a full replay would need more than replay.max_bytes.
-void require_room(const run_settings& settings, const ring_section& replay) {
-  const auto each =
-      static_cast<double>(widths_of(shape_for(settings, spec_of(settings.env))).bytes());
-  const double wanted = each * static_cast<double>(replay.capacity);
+/// Throws config_error if a full replay would need more than replay.max_bytes, or if that holds
+/// less than the transitions of one gradient step.
+void require_room(const run_settings& settings, const ring_section& replay,
+                  std::size_t batch_size) {
+  const auto spec = spec_of(settings.env);
+  const auto shape = shape_for(settings, spec);
+  const auto ring = ring_options_of(replay, shape, spec);
+  const auto each = static_cast<double>(transition_bytes(widths_of(shape), ring.images));
+  const auto capacity = replay.capacity
+                            ? *replay.capacity
+                            : std::max(ring.capacity, static_cast<std::int64_t>(batch_size));
+  const double wanted = each * static_cast<double>(capacity);
   if (wanted <= static_cast<double>(replay.max_bytes)) return;
   const double fits = std::floor(static_cast<double>(replay.max_bytes) / each);
   throw config_error(
       "/replay/max_bytes",
-      fmt::format("expected at least {:.0f} bytes, which a replay.capacity of {} transitions of "
-                  "{:.0f} bytes takes when it is full, got {}{}",
-                  wanted, replay.capacity, each, replay.max_bytes,
-                  fits < 1 ? "" : fmt::format("; replay.capacity={:.0f} would fit", fits)));
+      fmt::format("expected at least {:.0f} bytes, which {} of {} transitions of {:.0f} bytes "
+                  "takes when it is full, got {}{}",
+                  wanted, replay.capacity ? "a replay.capacity" : "a trainer.batch_size", capacity,
+                  each, replay.max_bytes,
+                  fits < 1 || !replay.capacity
+                      ? ""
+                      : fmt::format("; replay.capacity={:.0f} would fit", fits)));
 }
 
 }  // namespace
@@ -222,10 +254,11 @@ run_settings settings_of(const off_policy_config& c, network_options acting, std
 
 algorithm algorithm_with(off_policy_algorithm algorithm) {
   auto settings = algorithm.settings;
-  const auto check = [settings, replay = algorithm.config.replay] {
+  const auto check = [settings, replay = algorithm.config.replay,
+                      batch_size = algorithm.batch_size] {
     require_actions(settings);
     require_network(settings);
-    require_room(settings, replay);
+    require_room(settings, replay, batch_size);
   };
   auto check_model = [settings, make = algorithm.make_learner](const saved_model& model) {
     start_from(*make(shape_for(settings, spec_of(settings.env))), model);
