@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "actors/metrics/env_steps.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {
@@ -82,6 +83,18 @@ struct training_metrics::handles {
   late<metric_histogram> sync_duration;
 };
 
+namespace {
+
+metric_counter env_steps_counter(metrics_registry& registry, const std::string& env) {
+  return registry.counter("troupe_env_steps_total", "Environment steps taken.", {{"env", env}});
+}
+
+}  // namespace
+
+double env_steps(metrics_registry& registry, const std::string& env) {
+  return env_steps_counter(registry, env).value();
+}
+
 training_metrics::handles::of_environment::of_environment(metrics_registry& r,
                                                           const std::string& env) {
   const metric_labels on{{"env", env}};
@@ -90,7 +103,7 @@ training_metrics::handles::of_environment::of_environment(metrics_registry& r,
     both.emplace(key, value);
     return both;
   };
-  env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
+  env_steps = env_steps_counter(r, env);
   const auto* episodes = "Episodes that ended, by outcome.";
   episodes_terminated =
       r.counter("troupe_episodes_total", episodes, labelled("outcome", "terminated"));

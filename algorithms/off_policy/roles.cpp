@@ -224,9 +224,9 @@ void require_room(const run_settings& settings, const ring_section& replay,
   throw config_error(
       "/replay/max_bytes",
       fmt::format("expected at least {:.0f} bytes, which {} of {} transitions of {:.0f} bytes "
-                  "takes when it is full, got {}{}",
-                  wanted, replay.capacity ? "a replay.capacity" : "a trainer.batch_size", capacity,
-                  each, replay.max_bytes,
+                  "takes{}, got {}{}",
+                  wanted, replay.capacity ? "a replay.capacity" : "the trainer.batch_size",
+                  capacity, each, replay.capacity ? " when it is full" : "", replay.max_bytes,
                   fits < 1 || !replay.capacity
                       ? ""
                       : fmt::format("; replay.capacity={:.0f} would fit", fits)));

@@ -250,7 +250,10 @@ void describe(options_schema<env_section>& s) {
   s.field("wrappers", &env_section::wrappers)
       .items(0, 32)
       .example("[minigrid.wrappers.FlatObsWrapper]")
-      .help("Wrapper classes of an environment in Python, the innermost first.");
+      .help(
+          "Wrappers of an environment in Python, the innermost first: module.Name, or Name for one "
+          "of gymnasium.wrappers. Arguments follow as in Python, such as "
+          "FrameStackObservation(stack_size=4).");
   s.field("n_envs", &env_section::n_envs)
       .also_known_as({"num_envs"})
       .at_least(1)

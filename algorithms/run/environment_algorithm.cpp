@@ -6,6 +6,7 @@
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/run/environment_room.hpp"
+#include "algorithms/run/large_images.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -32,6 +33,8 @@ environment_algorithm::environment_algorithm(training_run& in)
       shape(shape_for(in.settings, spec)),
       agents_view_(spec, shape) {
   tell_images(in.settings, spec);
+  const bool is_new = in.output.directory.empty();
+  if (is_new) tell_large_images(in.settings.env, spec, shape, in.settings.network);
 }
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {

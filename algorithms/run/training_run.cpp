@@ -12,6 +12,7 @@
 #include "actors/random/derived_seed.hpp"
 #include "actors/recorder/pretty_json.hpp"
 #include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/first_update.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -178,7 +179,7 @@ task<> training_run::train_until(std::int64_t version, bool drain) {
   const auto began = clock::now();
   if (goes_on) progress.wall += seconds_since(*trained_until);
   const double before = progress.wall;
-  co_await algorithm_->train_until(version, drain);
+  co_await train_with_messages(*this, algorithm_->train_until(version, drain));
   // The loops count from the first rollout to the last update, and all of the time counts here.
   if (goes_on) progress.wall = before + seconds_since(began);
   trained_until = clock::now();

@@ -1,5 +1,6 @@
 """Making environments by their names."""
 
+import ast
 import contextlib
 import difflib
 import functools
@@ -59,7 +60,7 @@ def maker_of(request):
     """Returns a function that makes an environment of the request, in its wrappers. One with several
     agents is a JointEnvironment."""
     env_id, options = request["id"], request["options"]
-    wrappers = [(name, attribute_of(name, "env.wrappers")) for name in request["wrappers"]]
+    wrappers = [wrapper_of(text) for text in request["wrappers"]]
     kind = env_id.partition(":")[0]
     make = {"gymnasium": _gymnasium, "pettingzoo": _pettingzoo}.get(kind, _own)(env_id, request)
     known = None  # whether the infos of agents have masks, which the first environment tells
@@ -67,13 +68,13 @@ def maker_of(request):
     def make_wrapped():
         nonlocal known
         env = make(options)
-        for name, wrap in wrappers:
+        for name, wrap, arguments in wrappers:
             if has_agents(env) and _is_for_one_agent(wrap):
                 raise Refused(
                     f"env.wrappers: {name} is a wrapper of Gymnasium, for one agent; expected one of "
                     f"PettingZoo, for {env_id} has several agents"
                 )
-            env = wrap(env)
+            env = _wrapped(env, name, wrap, arguments)
         if not has_agents(env):
             return env
         joint = joint_of(env, env_id, known)
@@ -81,6 +82,82 @@ def maker_of(request):
         return joint
 
     return make_wrapped
+
+
+def wrapper_of(text):
+    """Returns the name of a wrapper, its class or function, and the arguments that `text` gives it:
+    `module.Name`, or `Name` for one of gymnasium.wrappers, or either with arguments as in Python,
+    such as `FrameStackObservation(stack_size=4)`. Raises ImportError or Refused."""
+    name, arguments = _parsed_wrapper(text)
+    full = name if "." in name.replace(":", ".") else f"gymnasium.wrappers.{name}"
+    wrap = attribute_of(full, "env.wrappers")
+    if not callable(wrap):
+        raise Refused(f"env.wrappers: expected a class or a function, got {full}, which is {wrap!r}")
+    _require_parameters(full, wrap, arguments)
+    return full, wrap, arguments
+
+
+def _parsed_wrapper(text):
+    """Returns the name of a wrapper and its arguments as a dict."""
+    name, parenthesis, _ = text.partition("(")
+    name = name.strip()
+    if not parenthesis:
+        return name, {}
+    expected = f"env.wrappers: expected NAME(argument=value, ...), such as FrameStackObservation(stack_size=4), got {text!r}"
+    try:
+        call = ast.parse("_" + text.strip()[len(name) :].strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise Refused(expected) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise Refused(expected)
+    if call.args or any(keyword.arg is None for keyword in call.keywords):
+        raise Refused(f"{expected}, with an argument that has no name")
+    return name, {keyword.arg: _literal_of(keyword, name) for keyword in call.keywords}
+
+
+def _literal_of(keyword, name):
+    try:
+        return ast.literal_eval(keyword.value)
+    except (SyntaxError, ValueError, TypeError):
+        pass
+    got = keyword.value.id if isinstance(keyword.value, ast.Name) else "an expression"
+    python = {"true": "True", "false": "False", "null": "None"}.get(got)
+    hint = f"; did you mean {python}?" if python else ""
+    raise Refused(
+        f"env.wrappers: {name}: {keyword.arg}: expected a value of Python such as 84, 0.5, 'text', True, "
+        f"None or (84, 84), got {got}{hint}"
+    )
+
+
+def _require_parameters(name, wrap, arguments):
+    """Refuses arguments that the wrapper does not take, and missing ones that it needs."""
+    try:
+        parameters = list(inspect.signature(wrap).parameters.values())
+    except (TypeError, ValueError):
+        return  # it does not tell its parameters
+    # The first parameter is the environment.
+    named = [p for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    takes = [p.name for p in named]
+    unknown = [one for one in arguments if one not in takes]
+    if unknown and not any(p.kind == p.VAR_KEYWORD for p in parameters):
+        hint = _did_you_mean(unknown[0], takes)
+        raise Refused(f"env.wrappers: {name} takes {takes}, got {unknown[0]!r}{hint}")
+    missing = [p.name for p in named if p.default is p.empty and p.name not in arguments]
+    if missing:
+        raise Refused(
+            f"env.wrappers: {name}: expected the argument {missing[0]!r}, as in {name.rpartition('.')[2]}({missing[0]}=...)"
+        )
+
+
+def _wrapped(env, name, wrap, arguments):
+    """Returns the environment in a wrapper. A wrapper that refuses it is named in the error."""
+    try:
+        return wrap(env, **arguments)
+    except (Refused, ImportError):
+        raise
+    except Exception as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        raise Refused(f"env.wrappers: {name}({given}): {type(error).__name__}: {error}") from error
 
 
 def _is_for_one_agent(wrap):

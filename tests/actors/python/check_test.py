@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/deploy"), str(ROOT / "actors/python"), str(ROOT / "tests/actors/python/worlds")]
 
 import deployment  # noqa: E402
+from troupe_worker.channel import Refused  # noqa: E402
 from troupe_worker.check import Checker  # noqa: E402
 
 # World, check, where, key, what was expected, what was there. The last two are beginnings of texts.
@@ -206,7 +207,12 @@ class Checks(unittest.TestCase):
         self.assertEqual(faults_of(told), set())
 
     def test_a_wrapper_is_checked_with_its_environment(self):
-        self.assertEqual(faults_of(check("good:Counter", wrappers=["good.Halve"])), {("info", "step", "keys")})
+        for wrapper in ("good.Halve", "good.Scale(factor=2)"):
+            self.assertEqual(faults_of(check("good:Counter", wrappers=[wrapper])), {("info", "step", "keys")})
+
+    def test_arguments_that_a_wrapper_does_not_take_are_told(self):
+        with self.assertRaisesRegex(Refused, r"good.Scale takes \['factor', 'plus'\], got 'by'"):
+            check("good:Counter", wrappers=["good.Scale(by=2)"])
 
     def test_what_is_no_environment(self):
         told = check("faulty:nothing")

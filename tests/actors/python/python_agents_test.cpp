@@ -371,6 +371,16 @@ TEST_CASE("python agents: a time limit, wrappers, options and attributes") {
   CHECK(after.truncated[0]);
   CHECK(after.agent_ended == bytes{0, 2, 2});
   CHECK(after.finished.at(0).agent_returns == std::vector<double>{7, 3, 24});
+
+  request.python.wrappers = {"zoo.twice(name='ann')"};
+  const auto ann = make_vector_environment(request, 1);
+  ann->set_options(R"({"first": 0})");
+  ann->reset(7);
+  ann->set_attr("bonus", "5");
+  CHECK(ann->step(actions_of({{}})).agent_reward == doubles{14, 1.5, 6});
+  request.python.wrappers = {"zoo.twice(agent='ann')"};
+  CHECK_THROWS_WITH(make_vector_environment(request, 1),
+                    Contains("env.wrappers: zoo.twice takes ['name'], got 'agent'"));
 }
 
 TEST_CASE("python agents: a channel's messages reach the others, and not the world") {

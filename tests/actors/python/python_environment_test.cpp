@@ -96,6 +96,37 @@ TEST_CASE("python: reset options, attributes and wrappers") {
                     Contains("expected an attribute of the environment, got 'nothing'"));
 }
 
+TEST_CASE("python: wrappers take arguments as in Python") {
+  auto request = world("good:Counter");
+  request.python.wrappers = {"good.Halve", "good.Scale(factor=4)",
+                             "good:Scale(factor=-1, plus=0.5)"};
+  const auto envs = make_vector_environment(request, 1);
+  envs->reset(1);
+  const auto plain = make_vector_environment(world("good:Counter"), 1);
+  plain->reset(1);
+  const double reward = plain->step(all_take(1, 1)).reward[0];
+  REQUIRE(reward != 0);
+  CHECK(envs->step(all_take(1, 1)).reward[0] == -(reward / 2 * 4) + 0.5);
+
+  const auto refuse = [](const char* wrapper, const char* expected) {
+    auto of = world("good:Counter");
+    of.python.wrappers = {wrapper};
+    CHECK_THROWS_WITH(make_vector_environment(of, 1), Contains(expected));
+  };
+  refuse("good.Scale",
+         "env.wrappers: good.Scale: expected the argument 'factor', as in Scale(factor=");
+  refuse("good.Scale(factr=2)",
+         "good.Scale takes ['factor', 'plus'], got 'factr'; did you mean 'factor'?");
+  refuse("good.Scale(2)", "expected NAME(argument=value, ...)");
+  refuse("good.Scale(factor=2", "got 'good.Scale(factor=2'");
+  refuse("good.Scale(factor=true)", "factor: expected a value of Python such as");
+  refuse("good.Scale(factor=true)", "got true; did you mean True?");
+  refuse("good.Scale(factor=open('x'))", "factor: expected a value of Python such as");
+  refuse("good.Scale(factor=0)",
+         "good.Scale(factor=0): ValueError: a factor of 0 hides every reward");
+  refuse("good.np", "expected a class or a function, got good.np");
+}
+
 TEST_CASE("python: wrappers of this program around environments in Python") {
   auto request = world("good:Steer");
   request.wrappers = {.max_episode_steps = 2,

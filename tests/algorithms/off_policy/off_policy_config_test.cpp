@@ -30,13 +30,29 @@ TEST_CASE("off-policy config: what the options of replay and trainer come to") {
   CHECK(parse<dqn_config>({"deterministic=true", "faults=random"}).faults == "random");
 }
 
+TEST_CASE("off-policy config: the capacity is a million, or fewer if max_bytes holds fewer") {
+  const auto c = parse<dqn_config>({"replay.max_bytes=1000000"});
+  CHECK(c.replay.capacity_for(100) == 10'000);
+  CHECK(c.replay.capacity_for(999) == 1001);
+  CHECK(parse<dqn_config>({}).replay.capacity_for(100) == 1'000'000);
+  CHECK(parse<dqn_config>({"replay.capacity=5000"}).replay.capacity_for(1 << 20) == 5000);
+  // Four stacked frames of 84x84 fit by default.
+  CHECK_NOTHROW(
+      algorithm_with(parse<dqn_config>({"env.id=Catch-v0", "env.frame_stack=4"})).check());
+}
+
 TEST_CASE("off-policy config: what does not fit together is refused") {
   CHECK_THROWS_WITH(parse<sac_config>({"replay.capacity=255"}),
                     "/replay/capacity: expected at least trainer.batch_size, 256, got 255");
   CHECK_NOTHROW(parse<sac_config>({"replay.capacity=256"}));
+  CHECK_THROWS_WITH(
+      algorithm_with(parse<sac_config>({"replay.max_bytes=10", "replay.capacity=1000000"})).check(),
+      Catch::StartsWith("/replay/max_bytes: expected at least ") &&
+          Catch::Contains("replay.capacity of 1000000 transitions of ") &&
+          Catch::EndsWith(", got 10"));
   CHECK_THROWS_WITH(algorithm_with(parse<sac_config>({"replay.max_bytes=10"})).check(),
                     Catch::StartsWith("/replay/max_bytes: expected at least ") &&
-                        Catch::Contains("replay.capacity of 1000000 transitions of ") &&
+                        Catch::Contains("the trainer.batch_size of 256 transitions of ") &&
                         Catch::EndsWith(", got 10"));
   CHECK_THROWS_WITH(
       parse<td3_config>({"total_steps=100", "collection.learning_starts=100"}),

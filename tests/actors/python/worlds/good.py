@@ -78,6 +78,23 @@ class Compass:
         return self.reset()[0], 0.0, True, False, {}
 
 
+class Scale:
+    """A wrapper that multiplies rewards, and adds to them."""
+
+    def __init__(self, env, factor, *, plus=0.0):
+        if factor == 0:
+            raise ValueError("a factor of 0 hides every reward")
+        self.env, self.factor, self.plus = env, factor, plus
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+
+    def reset(self, **more):
+        return self.env.reset(**more)
+
+    def step(self, action):
+        obs, reward, *rest = self.env.step(action)
+        return (obs, reward * self.factor + self.plus, *rest)
+
+
 class Halve:
     """A wrapper that halves rewards."""
 

@@ -526,8 +526,8 @@ class GymnasiumWrapper:
 GymnasiumWrapper.__name__, GymnasiumWrapper.__module__ = "Wrapper", "gymnasium.core"
 
 
-def twice(world):
-    """A wrapper for worlds with several agents, which doubles what bob gets."""
+def twice(world, name="bob"):
+    """A wrapper for worlds with several agents, which doubles what one of them gets."""
     worth = world.worth
-    world.worth = lambda agent, action: worth(agent, action) * (2 if agent == "bob" else 1)
+    world.worth = lambda agent, action: worth(agent, action) * (2 if agent == name else 1)
     return world

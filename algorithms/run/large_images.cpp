@@ -1,0 +1,63 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/run/large_images.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <vector>
+
+#include "actors/networks/acting_network.hpp"
+#include "actors/worlds/environment_host.hpp"
+#include "runtime/base/log.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr int large = 2 * 4 * 84 * 84;
+
+/// Returns the milliseconds that the network takes for one action, the least of three.
+double acting_ms(const env_spec& spec, const network_shape& shape, network_options options) {
+  options.ortho_init = false;  // it is slow for wide layers, and the network is discarded
+  const auto network = make_acting_network(shape, options, spec.action_space, 0);
+  const std::vector<float> obs(static_cast<std::size_t>(shape.obs_size));
+  std::vector<std::int64_t> choice(static_cast<std::size_t>(shape.choice_count()));
+  std::vector<float> taken(static_cast<std::size_t>(shape.continuous_size));
+  action_random random(0);
+  auto least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 3; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    network->act(obs.data(), 1, random, false, {choice.data(), taken.data()});
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    least = std::min(least, took.count());
+  }
+  return least;
+}
+
+std::string advice_for(const env_section& env) {
+  if (env.id.find("ALE/") != env.id.npos) {
+    return "env.options.frameskip=1 env.wrappers=[AtariPreprocessing] env.frame_stack=4 make it "
+           "4x84x84, see docs/guides/atari.md";
+  }
+  if (env.id.starts_with("gymnasium:")) {
+    return "env.wrappers=[GrayscaleObservation,\"ResizeObservation(shape=(84, 84))\"] makes it "
+           "smaller";
+  }
+  return "an environment that shows smaller pictures, such as 84x84, is faster";
+}
+
+}  // namespace
+
+void tell_large_images(const env_section& env, const env_spec& spec, const network_shape& shape,
+                       const network_options& network) {
+  if (shape.image.empty() || shape.obs_size <= large) return;
+  log::info("observations are large images, so every step and every update takes long",
+            {{"observation", to_string(spec.observation_space)},
+             {"numbers", shape.obs_size},
+             {"acting_ms", acting_ms(spec, shape, network)},
+             {"hint", advice_for(env)}});
+}
+
+}  // namespace troupe
