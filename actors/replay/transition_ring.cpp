@@ -171,7 +171,11 @@ std::size_t transition_ring::put(const transition_rows& rows, std::size_t first)
 void transition_ring::put_images(const transition_rows& rows, std::size_t row, std::size_t place) {
   const auto* obs = rows.obs.data() + row * widths_.obs;
   const auto* next_obs = rows.next_obs.data() + row * widths_.obs;
-  while (!images_->put(place, obs, next_obs)) drop_oldest();
+  while (!images_->put(place, obs, next_obs)) {
+    // An empty ring has room for any row; see the constructor of image_rows.
+    if (size_ == 0) throw std::logic_error("transition_ring: an empty ring has no room for a row");
+    drop_oldest();
+  }
   auto& in = blocks_[place / block_rows];
   auto to = place % block_rows * kept_.obs;
   for (const auto& [begin, size] : images_->others()) {
