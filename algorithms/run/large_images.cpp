@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "actors/networks/acting_network.hpp"
-#include "actors/worlds/environment_host.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {

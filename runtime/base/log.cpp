@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <cmath>
 
 namespace troupe::log {
 
@@ -33,7 +34,12 @@ void write(spdlog::level::level_enum level, std::string_view what, fields facts)
 
 }  // namespace
 
-std::string field::to_text(double number) { return fmt::format("{:g}", number); }
+std::string field::to_text(double number) {
+  // Whole numbers, such as steps and bytes, keep all digits, as far as a double has them.
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  const bool whole = number > -exact && number < exact && number == std::trunc(number);
+  return whole ? fmt::format("{:.0f}", number) : fmt::format("{:g}", number);
+}
 
 void debug(std::string_view what, fields facts) { write(spdlog::level::debug, what, facts); }
 void info(std::string_view what, fields facts) { write(spdlog::level::info, what, facts); }

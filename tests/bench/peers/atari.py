@@ -96,13 +96,15 @@ def works():
 class Troupe:
     def __init__(self, build):
         self.command = build / "deploy/troupe/troupe"
+        # The command starts this program, which does its work.
+        self.program = build / "deploy/libexec/troupe/troupe"
 
     def libtorch(self):
-        """The libtorch that the command loads."""
-        loaded = subprocess.run(["ldd", self.command], capture_output=True, text=True, check=True).stdout
+        """The libtorch that the program loads."""
+        loaded = subprocess.run(["ldd", self.program], capture_output=True, text=True, check=True).stdout
         found = re.search(r"libtorch_cpu\.so\S* => (\S+)", loaded)
         if not found:
-            raise Unavailable(f"{self.command}: expected a program that loads libtorch_cpu.so")
+            raise Unavailable(f"{self.program}: expected a program that loads libtorch_cpu.so")
         return str(pathlib.Path(found.group(1)).resolve())
 
     def train(self, work, seed, steps):
