@@ -48,6 +48,8 @@ env_step hosted_environment::step(env_actions actions) {
       observers_.episode_ended(e.episode_return, e.length, !after.terminated[e.index]);
     }
   }
+  if (after.process_replaced && observers_.process_replaced)
+    observers_.process_replaced(*after.process_replaced);
   if (grades_) grade(after);
   report(after.failures);
   require_some_success(after);

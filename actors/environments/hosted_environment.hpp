@@ -29,6 +29,7 @@ struct env_observers {
   portable_function<void(std::int64_t steps)> stepped;
   portable_function<void(double episode_return, std::int64_t length, bool truncated)> episode_ended;
   portable_function<void(const env_failure&)> failed;
+  portable_function<void(const std::string& reason)> process_replaced;
 };
 
 /// Thrown when environments fail too often for anything to be learned on them. The message names

@@ -55,12 +55,19 @@ struct failure_observer {
   }
 };
 
+struct replacement_observer {
+  training_metrics metrics;
+
+  void operator()(const std::string& reason) const { metrics.env_process_replaced(reason); }
+};
+
 }  // namespace detail
 
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
   return {.stepped = detail::steps_observer{metrics, id},
           .episode_ended = detail::episode_observer{metrics},
-          .failed = detail::failure_observer{metrics, id}};
+          .failed = detail::failure_observer{metrics, id},
+          .process_replaced = detail::replacement_observer{metrics}};
 }
 
 }  // namespace troupe

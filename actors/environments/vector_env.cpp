@@ -241,6 +241,7 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
   out.agent_ended.assign(agents_ended_.size(), 0);
   out.finished.clear();
   out.failures.clear();
+  out.process_replaced.reset();
   return {actions, obs_rows(size(), obs_size_, std::move(out.obs)), out};
 }
 

@@ -100,6 +100,9 @@ struct env_step {
   recycled_vector<std::uint8_t> agent_ended = {};
   recycled_vector<finished_episode> finished = {};  ///< The episodes that ended in this step.
   std::vector<env_failure> failures = {};           ///< The failures of this step and its resets.
+  /// Why the process in which the environments live is replaced by another one from this step on:
+  /// "episodes" or "memory", as python_options says. No episode is lost with it.
+  std::optional<std::string> process_replaced = {};
 };
 
 /// Thrown for too few or too many numbers, for a discrete action outside of the action space, and

@@ -49,6 +49,7 @@ const std::vector<double> seconds_of_updates = {.001, .0025, .005, .01, .025, .0
                                                 .25,  .5,    1,    2.5, 5,    10,  60};
 
 constexpr std::array<const char*, 4> failure_reasons = {"threw", "nonfinite", "shape", "lost"};
+constexpr std::array<const char*, 2> replacement_reasons = {"episodes", "memory"};
 
 }  // namespace
 
@@ -62,6 +63,7 @@ struct training_metrics::handles {
     metric_counter episodes_terminated;
     metric_counter episodes_truncated;
     std::array<metric_counter, failure_reasons.size()> env_failures;
+    std::array<metric_counter, replacement_reasons.size()> processes_replaced;
     metric_histogram episode_return;
     metric_histogram episode_length;
   };
@@ -113,6 +115,12 @@ training_metrics::handles::of_environment::of_environment(metrics_registry& r,
     env_failures[i] =
         r.counter("troupe_env_failures_total", "Episodes dropped because of the environment.",
                   labelled("reason", failure_reasons[i]));
+  }
+  for (std::size_t i = 0; i < replacement_reasons.size(); ++i) {
+    processes_replaced[i] =
+        r.counter("troupe_env_processes_replaced_total",
+                  "Processes of environments in Python that were replaced between episodes.",
+                  labelled("reason", replacement_reasons[i]));
   }
   episode_return = r.histogram(
       "troupe_episode_return", "Undiscounted return of an episode.",
@@ -204,6 +212,13 @@ void training_metrics::env_failed(std::string_view reason) const {
   if (!to_ || !to_->environment) return;
   for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
     if (reason == failure_reasons[i]) to_->environment->env_failures[i].increment();
+  }
+}
+
+void training_metrics::env_process_replaced(std::string_view reason) const {
+  if (!to_ || !to_->environment) return;
+  for (std::size_t i = 0; i < replacement_reasons.size(); ++i) {
+    if (reason == replacement_reasons[i]) to_->environment->processes_replaced[i].increment();
   }
 }
 

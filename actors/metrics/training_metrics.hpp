@@ -31,6 +31,8 @@ class training_metrics {
   void episode_ended(double episode_return, std::int64_t length, bool truncated) const;
   /// Counts a dropped episode. `reason` is one of threw, nonfinite, shape, lost.
   void env_failed(std::string_view reason) const;
+  /// Counts a process of environments that was replaced. `reason` is episodes or memory.
+  void env_process_replaced(std::string_view reason) const;
 
   /// Counts an episode of a loop that ended with an error and is generated again.
   void rollout_failed() const;

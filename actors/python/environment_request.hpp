@@ -15,6 +15,8 @@ struct environment_request {
   /// The arguments of the environment, a JSON object: those of gymnasium.make and of the class in
   /// Python, and those with which a built-in environment is registered.
   std::string options = "{}";
+  /// The options of each reset, a JSON object, as Gymnasium's reset(options=...) takes them.
+  std::string reset_options = "{}";
   wrapper_options wrappers = {};
   /// Used for environments in Python only, except for step_timeout and reset_timeout.
   python_options python = {};

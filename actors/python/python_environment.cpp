@@ -7,7 +7,9 @@
 #include <charconv>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,6 +21,7 @@
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/successor.hpp"
 
@@ -78,6 +81,7 @@ python_facts facts_of(const environment_request& request, const json& told) {
   facts.spec.render_fps = told.at("render_fps").get<double>();
   const auto& threshold = told.at("reward_threshold");
   if (threshold.is_number()) facts.spec.reward_threshold = threshold.get<double>();
+  facts.spec.levels = told.at("levels").get<std::size_t>();
   const auto& several = told.at("several");
   if (!several.is_null()) facts.spec = with_agents(std::move(facts.spec), several);
   facts.obs_size = told.at("obs_size").get<std::size_t>();
@@ -150,7 +154,7 @@ class python_host {
   }
 
   ~python_host() {
-    if (worker_ && worker_->is_running() && has_successor()) {
+    if (worker_ && !retiring_ && worker_->is_running() && has_successor()) {
       keep_for_successor(name_for_successor(), std::move(worker_));
     }
   }
@@ -189,61 +193,77 @@ class python_host {
     }
   }
 
-  /// Takes a step of all environments with the actions that were set.
-  void step() {
-    const json events = take_step();
-    for (auto& row : rows_) row = {};
-    try {
-      for (const auto& event : events) read_event(event);
-    } catch (const std::exception& error) {
-      worker_->kill();
-      throw environment_process_lost(
-          "the Python process of " + request_.id +
-          " was ended, because its answer can't be read: " + error.what());
+  /// Takes a step of all environments with the actions that were set. Returns why the process is
+  /// replaced from now on, if that begins with this step.
+  std::optional<std::string> step() {
+    if (!worker_)
+      throw environment_process_lost("the Python process of " + request_.id + " has not begun");
+    for (auto& row : rows_)
+      row = {.is_playing = true, .is_retiring = row.is_retiring, .is_new = row.is_new};
+    if (retiring_) read_events(*retiring_, take_step(*retiring_));
+    if (!std::ranges::all_of(rows_, &row::is_retiring)) read_events(*worker_, take_step(*worker_));
+    std::optional<std::string> why;
+    if (!retiring_) {
+      why = reason_to_replace();
+      if (why && !begin_replacement(*why)) why.reset();
     }
+    return why;
   }
 
   /// Resets environments. Their errors are thrown by `show_begun`.
   void reset(const std::vector<std::size_t>& rows,
              const std::vector<std::optional<std::uint64_t>>& seeds) {
+    note_resets(rows);
+    if (rows.size() == size_ && seeds.front()) seed_ = seeds.front();
     json told = json::array();
-    for (const auto& seed : seeds) told.push_back(seed ? json(*seed) : json());
-    const auto answer = call(*worker_, {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
-                             request_.python.reset_timeout, "a reset");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto seed = seeds[i] ? seeds[i] : first_seed(rows[i]);
+      told.push_back(seed ? json(*seed) : json());
+    }
+    const auto answer =
+        call(worker_of(rows.front()), {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
+             request_.python.reset_timeout, "a reset");
+    memory_mb_ = std::max(memory_mb_, answer.value("memory_mb", std::int64_t{0}));
     known_facts::of_this_process().tell(request_, answer.at("notices"));
     const auto& errors = answer.at("errors");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       auto& row = rows_.at(rows[i]);
-      row = {.is_begun = true};
+      row = {.is_begun = true, .is_retiring = row.is_retiring};
       if (errors.at(i).is_string()) row.reset_error = errors.at(i).get<std::string>();
     }
   }
   void replace(std::size_t row) {
-    call(*worker_, {{"do", "replace"}, {"row", row}}, request_.python.start_timeout,
+    call(worker_of(row), {{"do", "replace"}, {"row", row}}, request_.python.start_timeout,
          "making an environment anew");
-    rows_[row] = {};
+    rows_[row] = {.is_retiring = rows_[row].is_retiring};
   }
 
   void set_options(const std::string& text) {
     options_ = json::parse(text);
-    if (worker_ && worker_->is_running()) tell_options();
+    for (auto* worker : running()) tell_options(*worker);
   }
   void set_attr(const std::string& name, const std::string& text) {
     attrs_[name] = json::parse(text);
-    if (worker_ && worker_->is_running()) tell_attr(name, attrs_[name]);
+    for (auto* worker : running()) tell_attr(*worker, name, attrs_[name]);
+  }
+  /// Sets the level of the episodes that begin from now on.
+  void set_level(std::size_t level) {
+    if (level_ == level) return;
+    level_ = level;
+    for (auto* worker : running()) tell_level(*worker);
   }
 
   /// Whether a step that ends an episode begins the next one at once. Otherwise its last picture
   /// can still be drawn.
   void set_begins_next(bool on) {
     begins_next_ = on;
-    if (worker_ && worker_->is_running()) tell_begins_next();
+    if (worker_ && worker_->is_running()) tell_begins_next(*worker_, on);
   }
   /// Draws an environment as it is now.
   bool render(std::size_t i, canvas& on) {
     if (!request_.python.render || !worker_) return false;
-    const auto picture =
-        call(*worker_, {{"do", "render"}, {"row", i}}, request_.python.step_timeout, "a picture");
+    const auto picture = call(worker_of(i), {{"do", "render"}, {"row", i}},
+                              request_.python.step_timeout, "a picture");
     if (picture.empty()) return false;
     const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
     on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
@@ -291,6 +311,9 @@ class python_host {
  private:
   struct row {
     bool is_begun = false;
+    bool is_playing = false;   ///< Its episode has begun, and has not ended as far as Python knows.
+    bool is_retiring = false;  ///< Its episode is in the process that is being replaced.
+    bool is_new = false;       ///< Its first episode in a new process has not begun.
     std::string error, reset_error;
     episode_info info;
   };
@@ -320,26 +343,140 @@ class python_host {
   }
 
   void start() {
-    const auto& python = request_.python;
+    retiring_.reset();
     auto worker = new_worker();
-    const auto told = call(*worker, {{"do", "make"}, {"request", detail::request_json(request_)}},
+    make_environments(*worker, [&](std::size_t bytes) { base_ = worker->share(bytes).data(); });
+    worker_ = std::move(worker);
+    ended_ = postponed_until_ = memory_mb_ = 0;
+    for (auto& row : rows_) row = {};
+  }
+
+  /// Has a process make its environments, and tells it all that was set. `share` makes the shared
+  /// memory, if that is not there yet.
+  void make_environments(python_worker& worker,
+                         const std::function<void(std::size_t bytes)>& share) {
+    const auto& python = request_.python;
+    const auto told = call(worker, {{"do", "make"}, {"request", detail::request_json(request_)}},
                            python.start_timeout, "making its environments");
     for (std::size_t i = 1; i < size_; ++i)
-      call(*worker, {{"do", "make_another"}}, python.start_timeout, "making another environment");
+      call(worker, {{"do", "make_another"}}, python.start_timeout, "making another environment");
     auto facts = readable_facts(told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(
           request_.id + ": expected the spaces that it had before, but its new process has others");
     facts_ = std::move(facts);
     agents_ = agent_layout(facts_.spec);
-    share(*worker);
-    worker_ = std::move(worker);
-    for (auto& row : rows_) row = {};
-    if (!options_.is_null()) tell_options();
-    if (!begins_next_) tell_begins_next();
-    for (const auto& [name, value] : attrs_) tell_attr(name, value);
+    lay_out(worker, share);
+    if (!options_.is_null()) tell_options(worker);
+    if (level_) tell_level(worker);
+    if (!begins_next_) tell_begins_next(worker, false);
+    for (const auto& [name, value] : attrs_) tell_attr(worker, name, value);
     known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
     known_facts::of_this_process().tell(request_, told.at("notices"));
+  }
+
+  // ---- replacing the process between episodes
+
+  python_worker& worker_of(std::size_t row) {
+    return rows_[row].is_retiring ? *retiring_ : *worker_;
+  }
+  std::vector<python_worker*> running() {
+    std::vector<python_worker*> all;
+    for (auto* worker : {worker_.get(), retiring_.get()})
+      if (worker && worker->is_running()) all.push_back(worker);
+    return all;
+  }
+
+  /// Says whether and why the process is due.
+  std::optional<std::string> reason_to_replace() {
+    const auto& python = request_.python;
+    if (ended_ == 0 || ended_ < postponed_until_) return std::nullopt;
+    if (python.replace_above_mb > 0 && memory_mb_ > python.replace_above_mb) {
+      // A process that is too large after its first episodes does not leak.
+      if (ended_ <= static_cast<std::int64_t>(size_) && !std::exchange(told_too_large_, true))
+        log::warn(
+            "a process is above env.replace_above_mb already after its first episode, so "
+            "each is replaced after one; expected more MiB",
+            {{"env", request_.id}, {"mib", memory_mb_}, {"limit", python.replace_above_mb}});
+      return "memory";
+    }
+    if (python.replace_after_episodes > 0 && ended_ >= python.replace_after_episodes)
+      return "episodes";
+    return std::nullopt;
+  }
+
+  /// Starts the process that takes the environments over. Returns false if it can't be started;
+  /// then the present one goes on.
+  bool begin_replacement(const std::string& why) {
+    try {
+      auto next = std::make_shared<python_worker>(request_.python, request_.id, worker_.get());
+      make_environments(*next, nullptr);
+      tell_begins_next(*worker_, false);
+      log::info("a Python process is replaced between episodes",
+                {{"env", request_.id}, {"reason", why}, {"episodes", ended_}});
+      retiring_ = std::exchange(worker_, std::move(next));
+    } catch (const std::exception& error) {
+      if (!worker_->is_running()) throw;
+      constexpr std::int64_t episodes_between = 100;
+      postponed_until_ = ended_ + episodes_between;
+      log::warn(
+          "a Python process can't be replaced, so it goes on",
+          {{"env", request_.id}, {"reason", error.what()}, {"again_after", episodes_between}});
+      return false;
+    }
+    ended_ = postponed_until_ = memory_mb_ = 0;
+    ++replacements_;
+    for (std::size_t i = 0; i < size_; ++i) {
+      auto& row = rows_[i];
+      row.is_retiring = true;
+      // What the old process has begun after an episode is dropped, since the new one begins it.
+      row.is_begun = false;
+      row.reset_error.clear();
+      flags_[i] &= static_cast<std::uint8_t>(~begun);
+    }
+    return true;
+  }
+
+  /// Notes that the episodes of these environments are over. Python does not know of those that a
+  /// time limit of this program has ended.
+  void note_resets(const std::vector<std::size_t>& rows) {
+    std::vector<std::size_t> retiring;
+    for (const auto i : rows) {
+      if (rows_[i].is_retiring) {
+        retiring.push_back(i);
+      } else if (std::exchange(rows_[i].is_playing, false)) {
+        ++ended_;
+      }
+    }
+    hand_over(retiring);
+  }
+
+  /// Gives environments to the new process, and ends the old one with the last of them.
+  void hand_over(const std::vector<std::size_t>& rows) {
+    if (rows.empty()) return;
+    for (const auto i : rows) rows_[i] = {.is_new = true};
+    std::vector<std::size_t> old_rows, new_rows;
+    for (std::size_t i = 0; i < size_; ++i)
+      (rows_[i].is_retiring ? old_rows : new_rows).push_back(i);
+    tell_hosted(*worker_, new_rows, false);
+    if (!old_rows.empty()) {
+      tell_hosted(*retiring_, old_rows, true);
+      return;
+    }
+    try {
+      tell_hosted(*retiring_, {}, true);
+    } catch (const std::exception& error) {
+      log::warn("a Python process that was replaced did not close its environments",
+                {{"env", request_.id}, {"reason", error.what()}});
+    }
+    retiring_.reset();
+  }
+
+  /// Returns the seed of an environment's first reset in a process that has replaced another one,
+  /// which follows from that of all environments.
+  std::optional<std::uint64_t> first_seed(std::size_t row) {
+    if (!std::exchange(rows_[row].is_new, false) || !seed_) return std::nullopt;
+    return environment_seed(*seed_, "replaced process", {replacements_, row});
   }
 
   python_facts readable_facts(const json& told) const {
@@ -354,7 +491,7 @@ class python_host {
 
   /// Lays out the arrays in the memory that is shared with the process, and tells it where they
   /// are.
-  void share(python_worker& worker) {
+  void lay_out(python_worker& worker, const std::function<void(std::size_t bytes)>& share) {
     constexpr std::size_t alignment = 64;
     std::size_t bytes = 0;
     json at;
@@ -372,10 +509,10 @@ class python_host {
     place("reward", size_ * sizeof(double));
     place("flags", size_);
     place("mark", sizeof(std::int64_t));
-    auto* base = worker.share(bytes).data();
+    if (share) share(bytes);
     call(worker, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
          "mapping memory");
-    const auto array = [&](const char* name) { return base + at.at(name).get<std::size_t>(); };
+    const auto array = [&](const char* name) { return base_ + at.at(name).get<std::size_t>(); };
     integers_ = reinterpret_cast<std::int64_t*>(array("integers"));
     floats_ = reinterpret_cast<float*>(array("floats"));
     obs_ = reinterpret_cast<float*>(array("obs"));
@@ -395,19 +532,27 @@ class python_host {
       throw environment_process_lost(error.what());
     }
   }
-  /// Has the process take a step, and returns the events. Throws environment_process_lost.
-  json take_step() {
-    if (!worker_)
-      throw environment_process_lost("the Python process of " + request_.id + " has not begun");
+  /// Has a process take a step, and returns the events. Throws environment_process_lost.
+  json take_step(python_worker& worker) {
     try {
-      return worker_->step({.step = request_.python.step_timeout,
-                            .reset = request_.python.reset_timeout,
-                            .mark = *mark_});
+      return worker.step({.step = request_.python.step_timeout,
+                          .reset = request_.python.reset_timeout,
+                          .mark = *mark_});
     } catch (const python_ended& error) {
       throw environment_process_lost(error.what());
     }
   }
 
+  void read_events(python_worker& worker, const json& events) {
+    try {
+      for (const auto& event : events) read_event(event);
+    } catch (const std::exception& error) {
+      worker.kill();
+      throw environment_process_lost(
+          "the Python process of " + request_.id +
+          " was ended, because its answer can't be read: " + error.what());
+    }
+  }
   void read_event(const json& event) {
     if (const auto notice = event.find("notice"); notice != event.end()) {
       known_facts::of_this_process().tell(request_, json::array({*notice}));
@@ -418,18 +563,31 @@ class python_host {
     row.reset_error = event.value("reset_error", "");
     row.is_begun = !row.reset_error.empty();
     if (event.contains("info")) row.info = event.at("info").get<episode_info>();
+    row.is_playing = false;
+    if (row.is_retiring) return;
+    ++ended_;
+    memory_mb_ = std::max(memory_mb_, event.value("memory_mb", std::int64_t{0}));
   }
 
-  void tell_begins_next() {
-    call(*worker_, {{"do", "set_begins_next"}, {"on", begins_next_}}, request_.python.step_timeout,
+  void tell_begins_next(python_worker& worker, bool on) {
+    call(worker, {{"do", "set_begins_next"}, {"on", on}}, request_.python.step_timeout,
          "a command");
   }
-  void tell_options() {
-    call(*worker_, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
+  /// `closes`: whether the process no longer needs the other environments.
+  void tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows, bool closes) {
+    call(worker, {{"do", "host"}, {"rows", rows}, {"closes", closes}}, request_.python.step_timeout,
+         "handing environments over");
+  }
+  void tell_level(python_worker& worker) {
+    call(worker, {{"do", "set_level"}, {"level", *level_}}, request_.python.step_timeout,
+         "setting a level");
+  }
+  void tell_options(python_worker& worker) {
+    call(worker, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
          "setting options");
   }
-  void tell_attr(const std::string& name, const json& value) {
-    call(*worker_, {{"do", "set_attr"}, {"name", name}, {"value", value}},
+  void tell_attr(python_worker& worker, const std::string& name, const json& value) {
+    call(worker, {{"do", "set_attr"}, {"name", name}, {"value", value}},
          request_.python.step_timeout, "setting an attribute");
   }
 
@@ -438,6 +596,17 @@ class python_host {
   python_facts facts_;
   agent_layout agents_;  ///< Of facts_.spec.
   std::shared_ptr<python_worker> worker_;
+  /// The process that worker_ replaces, until the last of its episodes has ended. Both have the
+  /// same shared memory.
+  std::shared_ptr<python_worker> retiring_;
+  std::byte* base_ = nullptr;         ///< The shared memory.
+  std::int64_t ended_ = 0;            ///< The episodes that have ended in worker_.
+  std::int64_t postponed_until_ = 0;  ///< No replacement is tried before so many.
+  std::int64_t memory_mb_ = 0;        ///< The most that was told of worker_.
+  std::uint64_t replacements_ = 0;
+  bool told_too_large_ = false;
+  std::optional<std::uint64_t> seed_;  ///< That of the first environment at the last full reset.
+  std::optional<std::size_t> level_;   ///< Of the next episodes; nullopt means the last one.
   bool begins_next_ = true;
   json options_;  ///< The options of resets; null means none.
   std::map<std::string, json> attrs_;
@@ -470,6 +639,7 @@ class python_row final : public environment {
     }
     host_.show_begun(index_, obs);
   }
+  void set_level(std::size_t level) override { host_.set_level(level); }
   step_result step(action_view, std::span<float> obs) override {
     const auto result = host_.show_step(index_, obs);
     host_.show_agents(index_, agents_);
@@ -557,7 +727,7 @@ class python_environments final : public detail::vector_env_base {
         host_->set_action(i, action(batch, i));
       }
     }
-    host_->step();
+    out.process_replaced = host_->step();
     for (std::size_t i = 0; i < size(); ++i) {
       step_result result;
       try {
@@ -571,6 +741,11 @@ class python_environments final : public detail::vector_env_base {
     end_step(batch);
   }
 
+  /// A step begins the next episodes, so their level is told before it.
+  void set_level(std::size_t level) override {
+    vector_env_base::set_level(level);
+    host_->set_level(level);
+  }
   void set_options(const std::string& json) override { host_->set_options(json); }
   void set_attr(const std::string& name, const std::string& json) override {
     host_->set_attr(name, json);
@@ -598,6 +773,7 @@ class single_python_environment final : public environment {
       : host_(std::move(host)), row_(*host_, 0) {}
 
   env_spec spec() const override { return host_->spec(); }
+  void set_level(std::size_t level) override { host_->set_level(level); }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
     host_->require_process();
     host_->reset({0}, {seed});
@@ -627,8 +803,10 @@ nlohmann::json detail::request_json(const environment_request& of) {
   const auto& limit = of.wrappers.max_episode_steps;
   return {{"id", of.id},
           {"options", json::parse(of.options)},
+          {"reset_options", json::parse(of.reset_options)},
           {"wrappers", of.python.wrappers},
           {"info", of.python.info},
+          {"tells_memory", of.python.replace_above_mb > 0},
           {"max_episode_steps", limit ? json(*limit) : json()},
           {"render", of.python.render}};
 }

@@ -23,6 +23,11 @@ struct python_options {
   /// The limit of private memory in MiB (RLIMIT_DATA); 0 means none. Beyond it Python raises
   /// MemoryError.
   std::int64_t memory_limit_mb = 0;
+  /// After so many episodes a process of environments is replaced by a new one; 0 means never.
+  /// Each of its environments ends its episode before, so no episode is lost.
+  std::int64_t replace_after_episodes = 0;
+  /// A process is replaced likewise once it has more private resident memory in MiB; 0 means never.
+  std::int64_t replace_above_mb = 0;
   bool render = false;  ///< The environments are made with render_mode="rgb_array", for pictures.
   bool operator==(const python_options&) const = default;
 };

@@ -13,8 +13,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -83,12 +86,36 @@ std::vector<std::string> environment_variables() {
   return all;
 }
 
+/// The lines that processes have printed while they imported modules, such as the banners of
+/// packages. Each is logged once in this program.
+class known_banners {
+ public:
+  static known_banners& of_this_program() {
+    static known_banners it;
+    return it;
+  }
+
+  /// Adds a line. Returns false if it was there already.
+  bool add(const std::string& line) {
+    constexpr std::size_t most = 1000;
+    const std::lock_guard lock(mutex_);
+    return lines_.contains(line) ? false : lines_.size() >= most || lines_.insert(line).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> lines_;
+};
+
 /// Logs the output of a process, at most lines_max lines a second.
 class output_log {
  public:
-  explicit output_log(std::string name) : name_(std::move(name)) {}
+  /// `imports`: true while the process imports modules.
+  output_log(std::string name, std::shared_ptr<const std::atomic<bool>> imports)
+      : name_(std::move(name)), imports_(std::move(imports)) {}
 
   void operator()(const std::string& line) {
+    if (*imports_ && !known_banners::of_this_program().add(line)) return;
     constexpr int lines_max = 50;
     const auto now = clock::now();
     if (now - second_ >= std::chrono::seconds(1)) {
@@ -107,6 +134,7 @@ class output_log {
 
  private:
   std::string name_;
+  std::shared_ptr<const std::atomic<bool>> imports_;
   clock::time_point second_ = clock::now();
   int lines_ = 0, left_out_ = 0;
 };
@@ -191,13 +219,14 @@ class activities {
 }  // namespace
 
 struct python_worker::state {
-  state(const python_options& options, std::string name)
+  state(const python_options& options, std::string name, std::shared_ptr<shared_pages> pages)
       : name(std::move(name)),
+        memory(std::move(pages)),
         process({.program = interpreter_of(options).string(),
                  .arguments = {"-u", "-m", "troupe_worker"},
                  .environment = environment_variables(),
                  .memory_limit = static_cast<std::size_t>(options.memory_limit_mb) << 20},
-                memory.file(), output_log(this->name)) {}
+                memory->file(), output_log(this->name, imports)) {}
 
   void kill() {
     running = false;
@@ -298,19 +327,27 @@ struct python_worker::state {
   }
 
   const std::string name;
-  shared_pages memory;
+  const std::shared_ptr<shared_pages> memory;
+  const std::shared_ptr<std::atomic<bool>> imports = std::make_shared<std::atomic<bool>>(true);
   detail::program process;
   const std::stop_token stopping = system_stop_token();
   std::string received;
   bool running = true;
+  bool has_imported = false;  // the first command was sent
 };
 
-python_worker::python_worker(const python_options& options, std::string name)
-    : state_(std::make_unique<state>(options, std::move(name))) {}
+python_worker::python_worker(const python_options& options, std::string name,
+                             const python_worker* memory_of)
+    : state_(std::make_unique<state>(
+          options, std::move(name),
+          memory_of ? memory_of->state_->memory : std::make_shared<shared_pages>())) {}
 
 python_worker::~python_worker() = default;
 
 json python_worker::call(const json& command, double seconds, const std::string& action) {
+  // The first command imports the modules, and those after it come to what they are for.
+  if (state_->has_imported) *state_->imports = false;
+  state_->has_imported = true;
   // What a language model writes may be no UTF-8.
   const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
   auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, {action, seconds}));
@@ -328,7 +365,7 @@ json python_worker::step(const step_limits& limits) {
   return events.empty() ? json() : state_->parse(events);
 }
 
-std::span<std::byte> python_worker::share(std::size_t bytes) { return state_->memory.map(bytes); }
+std::span<std::byte> python_worker::share(std::size_t bytes) { return state_->memory->map(bytes); }
 
 void python_worker::kill() { state_->kill(); }
 

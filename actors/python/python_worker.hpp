@@ -41,7 +41,9 @@ class python_worker {
  public:
   /// Starts the process. `name` names it in logs and errors. Throws python_error if the interpreter
   /// or the worker's code is not found, and std::system_error.
-  python_worker(const python_options& options, std::string name);
+  /// `memory_of`: a worker whose shared memory the new one has, too; null means memory of its own.
+  python_worker(const python_options& options, std::string name,
+                const python_worker* memory_of = nullptr);
   ~python_worker();
   python_worker(const python_worker&) = delete;
 
@@ -54,7 +56,8 @@ class python_worker {
   nlohmann::json step(const step_limits& limits);
 
   /// Makes the shared memory of so many bytes, which are 0. A process that has begun anew keeps its
-  /// memory, so later calls must be for the same size.
+  /// memory, so later calls must be for the same size. It is not for a worker that has the memory
+  /// of another one.
   std::span<std::byte> share(std::size_t bytes);
   /// Ends the process at once.
   void kill();

@@ -1,5 +1,7 @@
 #include "actors/recorder/recorder.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +154,8 @@ void recorder::episode(std::int64_t step, double episode_return, std::int64_t le
 void recorder::episode_with_info(std::int64_t step, double episode_return, std::int64_t length,
                                  std::map<std::string, double> info) {
   if (!std::isfinite(episode_return)) return;
+  if (!info_is_checked_ && !options_.info.empty())
+    for (const auto& [name, value] : info) info_names_.insert(name);
   std::erase_if(info, [this](const auto& number) {
     return !std::isfinite(number.second) || !is_recorded(number.first);
   });
@@ -175,9 +179,13 @@ void recorder::add_info(progress_row& row) {
   }
   if (std::exchange(info_is_checked_, true)) return;
   for (const auto& name : options_.info) {
-    if (name != success && !history_.mean_info().contains(name))
-      options_.on_failure("env.info: no episode has a number \"" + name + "\" so far");
+    if (name == success || info_names_.contains(name)) continue;
+    options_.on_failure(fmt::format(
+        "env.info: no episode has a number \"{}\" so far; {}", name,
+        info_names_.empty() ? "the last info of an episode has no numbers"
+                            : fmt::format("the last infos have {}", fmt::join(info_names_, ", "))));
   }
+  info_names_.clear();
 }
 
 void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length,

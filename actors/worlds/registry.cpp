@@ -281,6 +281,41 @@ void refuse_python_options(const environment_request& request) {
     throw std::invalid_argument("env.wrappers: expected none, for it is no environment in Python");
 }
 
+/// Returns what was made, whose resets have the options of the request.
+template <class Made>
+Made with_reset_options(Made made, const environment_request& request) {
+  if (request.reset_options != "{}") made->set_options(request.reset_options);
+  return made;
+}
+
+std::unique_ptr<vector_environment> make_vector(const environment_request& request,
+                                                std::size_t size) {
+  if (is_in_python(request.id)) return make_python_environments(request, size);
+  const auto make = find(request.id);
+  return named(request.id, [&] {
+    refuse_python_options(request);
+    if (request.wrappers == wrapper_options{}) {
+      auto made = make.many(size, request.options);
+      made->rename(request.id);
+      return made;
+    }
+    const auto one = factory_of_one(make, request, "no wrappers");
+    auto made =
+        batches_of([one, wrappers = request.wrappers] { return wrapped(one(), wrappers); })(size);
+    made->rename(request.id);
+    return made;
+  });
+}
+
+std::unique_ptr<environment> make_one(const environment_request& request) {
+  if (is_in_python(request.id)) return make_python_environment(request);
+  const auto make = find(request.id);
+  return named(request.id, [&] {
+    refuse_python_options(request);
+    return wrapped(factory_of_one(make, request, "an environment by itself")(), request.wrappers);
+  });
+}
+
 }  // namespace
 
 void register_environment(std::string id, environment_factory make) {
@@ -316,21 +351,7 @@ void read_options_into(const struct_kind& schema, const std::string& json, void*
 
 std::unique_ptr<vector_environment> make_vector_environment(const environment_request& request,
                                                             std::size_t size) {
-  if (is_in_python(request.id)) return make_python_environments(request, size);
-  const auto make = find(request.id);
-  return named(request.id, [&] {
-    refuse_python_options(request);
-    if (request.wrappers == wrapper_options{}) {
-      auto made = make.many(size, request.options);
-      made->rename(request.id);
-      return made;
-    }
-    const auto one = factory_of_one(make, request, "no wrappers");
-    auto made =
-        batches_of([one, wrappers = request.wrappers] { return wrapped(one(), wrappers); })(size);
-    made->rename(request.id);
-    return made;
-  });
+  return with_reset_options(make_vector(request, size), request);
 }
 
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size) {
@@ -338,12 +359,7 @@ std::unique_ptr<vector_environment> make_vector_environment(std::string_view id,
 }
 
 std::unique_ptr<environment> make_environment(const environment_request& request) {
-  if (is_in_python(request.id)) return make_python_environment(request);
-  const auto make = find(request.id);
-  return named(request.id, [&] {
-    refuse_python_options(request);
-    return wrapped(factory_of_one(make, request, "an environment by itself")(), request.wrappers);
-  });
+  return with_reset_options(make_one(request), request);
 }
 
 std::unique_ptr<environment> make_environment(std::string_view id) {

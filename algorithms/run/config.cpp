@@ -13,6 +13,7 @@ namespace troupe {
 environment_request env_section::request() const {
   return {.id = id,
           .options = options.text,
+          .reset_options = reset_options.text,
           .wrappers = {.max_episode_steps = max_episode_steps,
                        .frames = frame_stack,
                        .rescale_actions = rescale_action,
@@ -27,6 +28,8 @@ environment_request env_section::request() const {
                      .reset_timeout = reset_timeout,
                      .step_timeout = step_timeout,
                      .memory_limit_mb = memory_limit_mb,
+                     .replace_after_episodes = replace_after_episodes,
+                     .replace_above_mb = replace_above_mb,
                      .render = render}};
 }
 
@@ -247,6 +250,10 @@ void describe(options_schema<env_section>& s) {
       .help(
           "The arguments of the environment, a JSON object: those of gymnasium.make or of the "
           "class in Python, and those of built-in environments that have some.");
+  s.field("reset_options", &env_section::reset_options)
+      .help(
+          "The options of each reset, a JSON object, as the `options` of Gymnasium's reset; for "
+          "environments in Python, and for others that take some.");
   s.field("wrappers", &env_section::wrappers)
       .items(0, 32)
       .example("[minigrid.wrappers.FlatObsWrapper]")
@@ -318,6 +325,25 @@ void describe(options_schema<env_section>& s) {
           "process (in a child process each) or node:PATTERN (on machines that have joined under "
           "such a name; '*' stands for any text).");
   describe_python(s, "python", &env_section::python, &env_section::memory_limit_mb, "environments");
+  s.field("replace_after_episodes", &env_section::replace_after_episodes)
+      .at_least(0)
+      .unit("episodes")
+      .help(
+          "A process of environments in Python is replaced by a new one after so many episodes, "
+          "for "
+          "environments that leak; 0 means never. Each of its environments ends its episode "
+          "before, so none is lost.");
+  s.field("replace_above_mb", &env_section::replace_above_mb)
+      .at_least(0)
+      .at_most(1 << 24)
+      .unit("MiB")
+      .help(
+          "A process of environments in Python is replaced likewise once its private resident "
+          "memory is above this at an episode's end; 0 means never.");
+  s.rule("replace_above_mb", "a number below memory_limit_mb, where that is not 0",
+         [](const env_section& e) {
+           return e.memory_limit_mb == 0 || e.replace_above_mb < e.memory_limit_mb;
+         });
   describe_timeout(s, "start_timeout", &env_section::start_timeout)
       .help("How long a process of environments in Python may take to import and make them.");
   describe_timeout(s, "reset_timeout", &env_section::reset_timeout)

@@ -34,6 +34,7 @@ struct env_section {
   bool normalize_obs = false;
   bool normalize_reward = false;
   json_object options = {};
+  json_object reset_options = {};
   std::vector<std::string> wrappers = {};
   std::optional<std::int64_t> max_episode_steps = {};
   int frame_stack = 1;
@@ -49,6 +50,8 @@ struct env_section {
   double reset_timeout = 60;
   double step_timeout = 60;
   std::int64_t memory_limit_mb = 0;
+  std::int64_t replace_after_episodes = 0;
+  std::int64_t replace_above_mb = 0;
   bool render = false;  ///< No option: environments in Python can draw pictures.
   std::optional<curriculum_section> curriculum = {};
   std::optional<std::vector<task_section>> tasks = {};

@@ -38,6 +38,7 @@ void require_plain(const environment_request& request) {
     throw std::invalid_argument(request.id + ": " + option +
                                 ": expected none, for the server decides about its environment");
   };
+  if (request.reset_options != "{}") refuse("env.reset_options");
   if (!request.python.wrappers.empty()) refuse("env.wrappers");
   if (request.wrappers != wrapper_options{})
     refuse("env.max_episode_steps, frame_stack, rescale_action, reward_scale and reward_clip");

@@ -32,7 +32,9 @@ task_selector::task_selector(const env_section& env) {
     if (spec.levels < 2) {
       throw config_error(
           "/env/curriculum",
-          "expected null, as " + env.id + " tells no levels: its spec has 1 (env_spec::levels)");
+          "expected null, as " + env.id +
+              " tells no levels: its spec has 1 (env_spec::levels; an environment in Python has an "
+              "integer `levels` > 1 and a method set_level(level))");
     }
     levels_.emplace(env.curriculum->options(spec.levels));
     stops_ = env.curriculum->stop_when_mastered;

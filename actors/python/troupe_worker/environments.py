@@ -10,8 +10,12 @@ import os
 import pkgutil
 import sys
 
-from troupe_worker.agents import has_agents, joint_of
+import numpy as np
+
+from troupe_worker.agents import JointEnvironment, has_agents, joint_of
 from troupe_worker.channel import Refused, install_command, missing_module
+
+LEVELS_MAX = 1_000_000  # of an environment
 
 
 def _did_you_mean(name, known):
@@ -335,6 +339,28 @@ def _own(env_id, request):
         return make(**options)
 
     return made
+
+
+def holder_of(env, name):
+    """Returns the wrapper or the environment that has the attribute, the outermost first."""
+    while env is not None:
+        own = getattr(env, "__dict__", {})  # there is none with __slots__
+        if name in own or hasattr(type(env), name):
+            return env
+        env = own.get("env", own.get("aec_env"))  # the latter is PettingZoo's
+    return None
+
+
+def levels_of(env):
+    """Returns the number of levels: the integer `levels` of an environment that has a method
+    set_level(level), too. It is 1 for others, where either name may mean something else."""
+    env = env.env if isinstance(env, JointEnvironment) else env
+    told, setter = holder_of(env, "levels"), holder_of(env, "set_level")
+    if told is None or setter is None or not callable(setter.set_level):
+        return 1
+    levels = told.levels
+    is_count = isinstance(levels, (int, np.integer)) and not isinstance(levels, bool)
+    return int(levels) if is_count and 1 <= levels <= LEVELS_MAX else 1
 
 
 def _frames_a_second(env):

@@ -3,6 +3,7 @@
 import functools
 import math
 import mmap
+import os
 import random
 import time
 
@@ -11,11 +12,21 @@ import numpy as np
 from troupe_worker import masks, notices
 from troupe_worker.agents import JointEnvironment
 from troupe_worker.channel import MEMORY, Refused, failure_of
-from troupe_worker.environments import maker_of, spec_of
+from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
 from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
+
+INFO_MAX = 256  # numbers of an episode's last info that are told
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def _private_mb():
+    """Returns the resident memory in MiB that this process does not share by files."""
+    with open("/proc/self/statm") as file:
+        resident, shared = (int(pages) for pages in file.read().split()[1:3])
+    return (resident - shared) * _PAGE_BYTES >> 20
 
 
 class Environments:
@@ -26,6 +37,7 @@ class Environments:
         self.make_one = self.failure = None  # what `prepare` has found
         self.options = None  # of all resets
         self.begins_next = True  # whether a step that ends an episode begins the next one
+        self.level = None  # that of the next episodes; None means the last one
 
     def prepare(self, request):
         """Imports what the environments need. `do_make` raises the error of it."""
@@ -44,11 +56,13 @@ class Environments:
             self.prepare(request)
         if self.failure is not None:
             raise self.failure
+        self.tells_memory = request["tells_memory"]
         self.envs = [self.make_one()]
         first = self.envs[0]
         self.joint = first if isinstance(first, JointEnvironment) else None  # has several agents
         self.spaces = first.observation_space, first.action_space
         self.described = described = self.describe(first)
+        self.levels = levels_of(first)
         self.known = [None]  # each environment's observation space that was compared
         self.sizes = flat_size(self.spaces[0]), *action_sizes(self.spaces[1])
         self.tell_mask_of_one(first)
@@ -58,6 +72,7 @@ class Environments:
             "obs_size": self.sizes[0],
             "integers": self.sizes[1],
             "floats": self.sizes[2],
+            "levels": self.levels,
             "left_out": self.joint.left_out() if self.joint else left_out(self.spaces[0]),
             "several": self.joint.describe_agents() if self.joint else None,
             "notices": notices.take(),
@@ -98,6 +113,15 @@ class Environments:
         writer_into = self.joint.writer_into if self.joint else functools.partial(writer_of, observation_space)
         self.write = [writer_into(self.obs[i]) for i in range(size)]
         self.write_final = [writer_into(self.final[i]) for i in range(size)]
+        self.hosted = list(range(size))
+        return {}
+
+    def do_host(self, rows, closes):
+        """Steps these environments alone from now on, while another process has the other rows of the
+        arrays. `closes`: whether environments that it has stepped so far are no longer needed."""
+        for row in set(self.hosted) - set(rows) if closes else ():
+            self.close(row)
+        self.hosted = rows
         return {}
 
     def do_reset(self, rows, seeds):
@@ -105,15 +129,18 @@ class Environments:
         if seeds and seeds[0] is not None:  # for environments that use the global generators
             random.seed(seeds[0])
             np.random.seed(seeds[0] % (1 << 32))
-        return {"errors": [self.reset(row, seed) for row, seed in zip(rows, seeds)], "notices": notices.take()}
+        memory = {"memory_mb": _private_mb()} if self.tells_memory else {}
+        errors = [self.reset(row, seed) for row, seed in zip(rows, seeds)]
+        return {"errors": errors, "notices": notices.take(), **memory}
 
     def do_replace(self, row):
         """Puts a newly made environment in the place of another one."""
-        try:
-            self.envs[row].close()
-        except Exception:
-            pass
+        self.close(row)
         self.envs[row] = self.make_one()
+        return {}
+
+    def do_set_level(self, level):
+        self.level = level
         return {}
 
     def do_set_options(self, options):
@@ -122,7 +149,7 @@ class Environments:
 
     def do_set_attr(self, name, value):
         for env in self.envs:
-            holder = _holder_of(env.env if self.joint else env, name)
+            holder = holder_of(env.env if self.joint else env, name)
             if holder is None:
                 raise Refused(f"expected an attribute of the environment, got {name!r}")
             setattr(holder, name, value)
@@ -157,10 +184,20 @@ class Environments:
 
     # ---- episodes
 
+    def close(self, row):
+        try:
+            self.envs[row].close()
+        except Exception:
+            pass
+        self.envs[row] = None
+
     def reset(self, row, seed=None):
         """Begins an episode. Returns None or the text of an error."""
         env = self.envs[row]
         try:
+            if self.levels > 1:
+                holder = holder_of(env.env if self.joint else env, "set_level")
+                holder.set_level(self.levels - 1 if self.level is None else self.level)
             # Some environments of one's own take no options.
             args = {} if self.options is None else {"options": self.options}
             result = env.reset(seed=seed, **args)
@@ -196,7 +233,8 @@ class Environments:
         """Takes a step of each environment, and begins the next episode where one has ended."""
         events = None
         flags, reward = self.flags, self.reward
-        for row, env in enumerate(self.envs):
+        for row in self.hosted:
+            env = self.envs[row]
             flags[row] = 0
             try:
                 result = env.step(self.read[row]())
@@ -221,6 +259,8 @@ class Environments:
             if terminated or truncated:
                 events = events or []
                 event = {"row": row, "info": info_numbers}
+                if self.tells_memory:
+                    event["memory_mb"] = _private_mb()
                 events.append(event)
                 if not self.begins_next:
                     continue
@@ -244,8 +284,8 @@ class Environments:
         return text
 
     def numbers_of(self, info):
-        """Returns the chosen numbers of an episode's last info: with several agents, the mean of those
-        that the agents' last infos have."""
+        """Returns the numbers of an episode's last info: with several agents, the mean of those that the
+        agents' last infos have."""
         if not self.joint:
             return self.numbers_of_one(info)
         all_numbers = [self.numbers_of_one(one) for one in info.values()]
@@ -258,7 +298,10 @@ class Environments:
         numbers = {}
         if not isinstance(info, dict):
             return numbers
-        for name in ("is_success", *self.info):
+        chosen = ("is_success", *self.info)
+        # Others are told, too, so that a name that no episode has can be compared with them.
+        others = [name for name, value in info.items() if type(name) is str and _is_plain(value)]
+        for name in (*chosen, *(name for name in others[:INFO_MAX] if name != "success")):
             value = info.get("success") if name == "is_success" and name not in info else info.get(name)
             try:
                 number = float(value)
@@ -269,10 +312,6 @@ class Environments:
         return numbers
 
 
-def _holder_of(env, name):
-    """Returns the wrapper or the environment that has the attribute, the outermost first."""
-    while env is not None:
-        if name in vars(env) or hasattr(type(env), name):
-            return env
-        env = vars(env).get("env", vars(env).get("aec_env"))  # the latter is PettingZoo's
-    return None
+def _is_plain(value):
+    """Whether the value is a number, and no text or array that could be read as one."""
+    return isinstance(value, (bool, int, float, np.bool_, np.number)) and not isinstance(value, np.complexfloating)

@@ -2,17 +2,25 @@
 
 #include <signal.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
+#include "actors/environments/canvas.hpp"
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/random/numpy_random.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/captured_stream.hpp"
+#include "tests/eventually.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -372,6 +380,212 @@ TEST_CASE("python: spaces that can't be used are told before anything runs") {
   }));
   CHECK_THROWS_WITH(make_vector_environment(world("unsound:" + std::string(name)), 1),
                     Contains(expected));
+}
+
+/// What many steps of `good:Leaks` have shown.
+struct leaking_steps {
+  std::set<float> processes;
+  std::vector<std::string> replaced;                         ///< The reasons.
+  std::map<std::size_t, std::vector<std::int64_t>> lengths;  ///< Of each environment's episodes.
+  std::set<double> seeds;
+  std::size_t failures = 0;
+};
+
+leaking_steps play_leaks(vector_environment& envs, int steps) {
+  leaking_steps seen;
+  envs.reset(1);
+  for (int t = 0; t < steps; ++t) {
+    const auto after = envs.step(all_take(1, envs.size()));
+    if (after.process_replaced) seen.replaced.push_back(*after.process_replaced);
+    seen.failures += after.failures.size();
+    for (const auto& e : after.finished) {
+      seen.processes.insert(e.final_obs[0]);
+      seen.lengths[e.index].push_back(e.length);
+      CHECK(e.final_obs[1] == float(e.length));
+      if (e.info.contains("seed")) seen.seeds.insert(e.info.at("seed"));
+    }
+  }
+  return seen;
+}
+
+TEST_CASE("python: a process is replaced after so many episodes, and none is lost") {
+  auto request = world("good:Leaks");
+  request.python.replace_after_episodes = 7;
+  const auto envs = make_vector_environment(request, 3);
+  const auto seen = play_leaks(*envs, 60);
+  CHECK(seen.failures == 0);
+  CHECK(seen.replaced.size() >= 5);
+  CHECK(std::ranges::all_of(seen.replaced, [](const auto& why) { return why == "episodes"; }));
+  CHECK(seen.processes.size() >= seen.replaced.size());
+  // Each new process seeds its environments, with other seeds than those before.
+  CHECK(seen.seeds.size() >= 3 * seen.replaced.size());
+  for (const auto& [index, lengths] : seen.lengths) {
+    const auto length = static_cast<std::int64_t>(index) + 2;
+    CHECK(lengths == std::vector<std::int64_t>(static_cast<std::size_t>(60 / length), length));
+  }
+}
+
+TEST_CASE("python: a process that has grown beyond its memory is replaced between episodes") {
+  auto request = world("good:Leaks", R"({"mb": 32})");
+  request.python.replace_above_mb = 192;
+  const auto envs = make_vector_environment(request, 2);
+  const auto seen = play_leaks(*envs, 60);
+  CHECK(seen.failures == 0);
+  CHECK(seen.replaced.size() >= 3);
+  CHECK(std::ranges::all_of(seen.replaced, [](const auto& why) { return why == "memory"; }));
+  CHECK(seen.lengths.at(0).size() == 30);
+  CHECK(seen.lengths.at(1).size() == 20);
+}
+
+TEST_CASE("python: episodes that a time limit of this program ends count, too") {
+  auto request = world("good:Leaks", R"({"ends": false})");
+  request.wrappers.max_episode_steps = 4;
+  request.python.replace_after_episodes = 3;
+  const auto envs = make_vector_environment(request, 2);
+  const auto seen = play_leaks(*envs, 40);
+  CHECK(seen.failures == 0);
+  CHECK(seen.processes.size() >= 4);
+  CHECK(seen.lengths.at(0) == std::vector<std::int64_t>(10, 4));
+  CHECK(seen.lengths.at(1) == std::vector<std::int64_t>(10, 4));
+}
+
+TEST_CASE("python: an environment by itself has its process replaced") {
+  auto request = world("good:Leaks");
+  request.python.replace_after_episodes = 2;
+  const auto env = make_environment(request);
+  std::set<float> processes;
+  std::vector<float> obs(3);
+  const std::int64_t action = 0;
+  for (int episode = 0; episode < 8; ++episode) {
+    env->reset(episode == 0 ? std::optional<std::uint64_t>(1) : std::nullopt, obs);
+    CHECK(obs[1] == 0);
+    env->step(action_view(action), obs);
+    CHECK(env->step(action_view(action), obs).terminated);
+    processes.insert(obs[0]);
+  }
+  CHECK(processes.size() == 4);
+}
+
+TEST_CASE("python: a process that can't be replaced goes on") {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("troupe_once_" + std::to_string(::getpid()));
+  std::filesystem::remove(file);
+  auto request = world("good:Leaks", nlohmann::json{{"once", file.string()}}.dump());
+  request.python.replace_after_episodes = 3;
+  const auto envs = make_vector_environment(request, 1);
+  const testing::captured_stream log(stderr);
+  const auto seen = play_leaks(*envs, 20);
+  CHECK(seen.failures == 0);
+  CHECK(seen.replaced.empty());
+  CHECK(seen.processes.size() == 1);
+  CHECK(seen.lengths.at(0).size() == 10);
+  CHECK_THAT(log.text(), Contains("can't be replaced, so it goes on") && Contains("File exists"));
+  std::filesystem::remove(file);
+}
+
+/// The colour of the last picture that was drawn on it.
+class last_picture final : public canvas {
+ public:
+  void begin(int, int, colour) override {}
+  void pixels(int, int, std::span<const std::uint8_t> rgb) override { shade = rgb[0]; }
+  void line(point, point, double, colour) override {}
+  void polygon(std::span<const point>, colour) override {}
+  void circle(point, double, colour) override {}
+  void text(point, std::string_view, double, colour) override {}
+  int shade = -1;
+};
+
+TEST_CASE("python: the last picture of an episode is drawn before its process is replaced") {
+  auto request = world("good:Leaks");
+  request.python.render = true;
+  request.python.replace_after_episodes = 1;
+  const auto envs = make_vector_environment(request, 1);
+  last_picture picture;
+  envs->set_final_canvas(&picture);
+  envs->reset(1);
+  for (int episode = 0; episode < 4; ++episode) {
+    picture.shade = -1;
+    envs->step(all_take(0, 1));
+    CHECK(envs->step(all_take(0, 1)).failures.empty());
+    CHECK(picture.shade == 2);
+  }
+}
+
+TEST_CASE("python: an environment's levels are those of its next episodes") {
+  const auto envs = make_vector_environment(world("good:Levels"), 2);
+  CHECK(envs->spec().levels == 3);
+  CHECK(envs->reset(1).obs == recycled_vector<float>{2, 2});
+  envs->set_level(1);
+  envs->step(all_take(0, 2));
+  auto after = envs->step(all_take(0, 2));
+  CHECK(after.finished.at(0).level == 2);
+  CHECK(after.finished.at(0).final_obs == recycled_vector<float>{2});
+  CHECK(after.obs == recycled_vector<float>{1, 1});
+  envs->step(all_take(0, 2));
+  after = envs->step(all_take(0, 2));
+  CHECK(after.finished.at(1).level == 1);
+  CHECK_THROWS_WITH(envs->set_level(3), Contains("expected a level below 3, got 3"));
+}
+
+TEST_CASE("python: a process that takes another one's place has its level") {
+  auto request = world("good:Levels");
+  request.python.replace_after_episodes = 1;
+  const auto envs = make_vector_environment(request, 1);
+  envs->set_level(0);
+  CHECK(envs->reset(1).obs == recycled_vector<float>{0});
+  envs->step(all_take(0, 1));
+  const auto after = envs->step(all_take(0, 1));
+  CHECK(after.process_replaced == "episodes");
+  CHECK(after.obs == recycled_vector<float>{0});
+}
+
+TEST_CASE("python: an environment by itself, one in a wrapper and a team have levels") {
+  std::vector<float> obs(1);
+  auto request = world("good:Levels");
+  const auto env = make_environment(request);
+  env->set_level(1);
+  env->reset(1, obs);
+  CHECK(obs[0] == 1);
+  request.python.wrappers = {"good.Halve"};
+  CHECK(make_vector_environment(request, 1)->spec().levels == 3);
+  CHECK(make_vector_environment(world("good:OfItsOwnLevels"), 1)->spec().levels == 1);
+  const auto team = make_vector_environment(world("zoo:Levels"), 1);
+  CHECK(team->spec().levels == 4);
+  team->set_level(2);
+  team->reset(1);
+  env_actions actions;
+  actions.discrete = {0, 0, 0};
+  actions.continuous = {0, 0};
+  CHECK(team->step(std::move(actions)).reward[0] == 2);
+}
+
+TEST_CASE("python: reset options of a request reach the first reset and those of a new process") {
+  auto request = world("good:Counter");
+  request.reset_options = R"({"first": 40})";
+  const auto envs = make_vector_environment(request, 1);
+  CHECK(envs->reset(1).obs[1] == 40);
+  std::vector<float> obs(2);
+  make_environment(request)->reset(1, obs);
+  CHECK(obs[1] == 40);
+  CHECK_THROWS_WITH(
+      make_vector_environment({.id = "CartPole-v1", .reset_options = R"({"first": 40})"}, 1),
+      Contains("CartPole-v1") && Contains("options"));
+}
+
+TEST_CASE("python: what modules print when they are imported is told once, other lines each time") {
+  const testing::captured_stream log(stderr);
+  for (int process = 0; process < 3; ++process)
+    make_vector_environment(world("banner:World", nlohmann::json{{"length", process + 2}}.dump()),
+                            1)
+        ->reset(1);
+  const auto count = [&log](const std::string& line) {
+    const auto text = log.text();
+    int times = 0;
+    for (auto at = text.find(line); at != text.npos; at = text.find(line, at + 1)) ++times;
+    return times;
+  };
+  CHECK(testing::eventually([&] { return count("an episode begins") == 3; }));
+  CHECK(count("Hello from the banner") == 1);
 }
 
 TEST_CASE("python: what can't be made is told before anything runs") {

@@ -1,5 +1,7 @@
 """Worlds that keep the contract."""
 
+import os
+
 import numpy as np
 
 from spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
@@ -138,3 +140,71 @@ class Pictured(Counter):
         picture = np.zeros((32, 48, 3), np.uint8)
         picture[: self.steps] = 255
         return picture
+
+
+MADE = [0]  # the worlds that this process has made
+
+
+class Leaks:
+    """The world k of a process has episodes of k + 2 steps, or of any length if it does not `end`. Its
+    observation is the process, the steps, and the episodes that this process has begun with it. Each
+    episode keeps `mb` MiB for ever. With `once`, the name of a file, a second process can't make it."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
+    kept = []
+
+    def __init__(self, mb=0, ends=True, once=None, render_mode=None):
+        if once is not None and MADE[0] == 0:
+            open(once, "x").close()
+        self.observation_space, self.action_space = Box(-np.inf, np.inf, (3,)), Discrete(2)
+        self.mb, self.length, self.begun = mb, MADE[0] + 2 if ends else None, 0
+        self.seed, self.render_mode = None, render_mode
+        MADE[0] += 1
+
+    def see(self):
+        return np.array([os.getpid(), self.steps, self.begun], np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        self.seed = seed if seed is not None else self.seed
+        self.steps, self.begun = 0, self.begun + 1
+        if self.mb:
+            self.kept.append(np.ones(self.mb << 20, np.uint8))
+        return self.see(), {}
+
+    def step(self, action):
+        self.steps += 1
+        return self.see(), 1.0, self.steps == self.length, False, {"seed": self.seed, "is_success": True}
+
+    def render(self):
+        return np.full((32, 32, 3), self.steps, np.uint8)
+
+
+class Levels:
+    """Its observation is the level, and its last info has it."""
+
+    levels = 3
+
+    def __init__(self):
+        self.observation_space, self.action_space = Box(0, 2, (1,)), Discrete(2)
+        self.level = 0
+
+    def set_level(self, level):
+        assert 0 <= level < self.levels, level
+        self.level = level
+
+    def reset(self, *, seed=None, options=None):
+        self.now, self.steps = self.level, 0
+        return np.full(1, self.now, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        return np.full(1, self.now, np.float32), 1.0, self.steps == 2, False, {"level": self.now}
+
+
+class OfItsOwnLevels(Levels):
+    """Its `levels` are names, which mean something else."""
+
+    levels = ["easy", "hard"]
+
+    def set_level(self, level):
+        raise AssertionError(level)

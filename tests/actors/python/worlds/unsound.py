@@ -533,3 +533,18 @@ class OneGoal(Goal):
 class NoGoal(Sound):
     def compute_reward(self, achieved, desired, info):
         return 0.0
+
+
+class FailsAtALevel(Sound):
+    levels = 3
+
+    def set_level(self, level):
+        if level == 1:
+            raise ValueError("no such level")
+
+
+class NeedsAnOption(Sound):
+    def reset(self, *, seed=None, options=None):
+        if not options:
+            raise ValueError("expected the option size")
+        return super().reset(seed=seed)

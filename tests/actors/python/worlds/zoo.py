@@ -531,3 +531,19 @@ def twice(world, name="bob"):
     worth = world.worth
     world.worth = lambda agent, action: worth(agent, action) * (2 if agent == name else 1)
     return world
+
+
+class Levels(Together):
+    """A team with levels: an agent's reward is the level of its episode."""
+
+    levels = 4
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.level = 0
+
+    def set_level(self, level):
+        self.level = level
+
+    def worth(self, agent, action):
+        return float(self.level)
