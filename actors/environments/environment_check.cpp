@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -662,6 +664,39 @@ class checker {
 void check_environment(const std::function<std::unique_ptr<environment>()>& make,
                        const check_options& options, check_listener& to) {
   checker(make, options, to).run();
+}
+
+environment_speed measure_speed(vector_environment& environments, const check_options& options) {
+  using clock = std::chrono::steady_clock;
+  const auto spec = environments.spec();
+  const auto copies = static_cast<std::int64_t>(environments.size());
+  const auto masked = spec.action_masks;
+  space_sampler sampler(spec.action_space, options.seed);
+  env_step after;
+  const auto begun = environments.reset(options.seed).obs;
+  after.obs.assign(begun.begin(), begun.end());
+  const auto width = spec.observation_space.flat_size();
+  environment_speed speed{.environments = copies, .how = "hosted"};
+  const auto begin = clock::now();
+  const auto until = begin + std::chrono::duration<double>(options.speed_seconds);
+  while (speed.steps < options.steps && clock::now() < until) {
+    env_actions actions;
+    for (std::int64_t i = 0; i < copies; ++i) {
+      drawn_action action(sampler.sample());
+      if (masked)
+        action.obey(spec, std::span(after.obs).subspan(static_cast<std::size_t>(i) * width, width));
+      const auto integers = action.view().parts();
+      const auto floats = action.view().floats();
+      actions.discrete.insert(actions.discrete.end(), integers.begin(), integers.end());
+      actions.continuous.insert(actions.continuous.end(), floats.begin(), floats.end());
+    }
+    environments.step_into(actions, after);
+    if (!after.failures.empty()) throw std::runtime_error(after.failures.front().message);
+    speed.steps += copies;
+    speed.episodes += static_cast<std::int64_t>(after.finished.size());
+  }
+  speed.seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  return speed;
 }
 
 }  // namespace troupe

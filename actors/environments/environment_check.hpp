@@ -9,20 +9,32 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actors/environments/environment.hpp"
 #include "actors/environments/environment_report.hpp"
+#include "actors/environments/vector_environment.hpp"
 
 namespace troupe {
 
 struct check_options {
   std::int64_t steps = 1000;  ///< The length of the longest sequence of steps that is played; >= 1.
   std::uint64_t seed = 0;     ///< Seeds the environment and the actions.
+  std::int64_t n_envs = 1;    ///< The speed is measured with one environment and with so many.
+  double speed_seconds = 3;   ///< A measurement of the speed ends after so long, or after `steps`.
+
+  /// Returns the numbers of environments with which the speed is measured.
+  std::vector<std::int64_t> measured_sizes() const {
+    return n_envs > 1 ? std::vector<std::int64_t>{1, n_envs} : std::vector<std::int64_t>{1};
+  }
 };
 
 /// Checks the environments that `make` makes. It makes several of them.
 void check_environment(const std::function<std::unique_ptr<environment>()>& make,
                        const check_options& options, check_listener& to);
+
+/// Measures how fast environments take options.steps steps together.
+environment_speed measure_speed(vector_environment& environments, const check_options& options);
 
 namespace detail {
 

@@ -61,7 +61,22 @@ nlohmann::json findings_of(const std::vector<environment_finding>& all) {
   return list;
 }
 
+/// Returns the steps a second; 0 if the clock has not moved.
+double rate_of(const environment_speed& of) {
+  return of.seconds > 0 ? static_cast<double>(of.steps) / of.seconds : 0;
+}
+
+std::string line_of(const environment_speed& of) {
+  return fmt::format(
+      "speed: {} {}, {}: {:.0f} steps a second ({} steps with random actions, {} episodes ended, "
+      "{:.3f} s)\n",
+      of.environments, of.environments == 1 ? "environment" : "environments", of.how, rate_of(of),
+      of.steps, of.episodes, of.seconds);
+}
+
 }  // namespace
+
+void check_listener::measured(environment_speed) {}
 
 void environment_report::found(bool is_fault, environment_finding what) {
   auto& all = is_fault ? faults_ : warnings_;
@@ -90,6 +105,7 @@ std::string to_string(const environment_report& report) {
   for (const auto& one : report.warnings()) text += line_of("warning", one);
   for (const auto& [check, reason] : report.not_made())
     text += fmt::format("not checked: {}: {}\n", check, reason);
+  for (const auto& one : report.speeds()) text += line_of(one);
   return text;
 }
 
@@ -97,10 +113,30 @@ nlohmann::json json_of(const environment_report& report) {
   auto skipped = nlohmann::json::array();
   for (const auto& [check, reason] : report.not_made())
     skipped.push_back({{"check", check}, {"reason", reason}});
+  auto speeds = nlohmann::json::array();
+  for (const auto& one : report.speeds()) speeds.push_back(json_of(one));
   return {{"env", report.id()},
           {"faults", findings_of(report.faults())},
           {"warnings", findings_of(report.warnings())},
-          {"skipped", skipped}};
+          {"skipped", skipped},
+          {"speed", speeds}};
+}
+
+nlohmann::json json_of(const environment_speed& speed) {
+  return {{"environments", speed.environments},
+          {"how", speed.how},
+          {"steps", speed.steps},
+          {"episodes", speed.episodes},
+          {"seconds", speed.seconds},
+          {"steps_per_s", rate_of(speed)}};
+}
+
+environment_speed speed_of(const nlohmann::json& object) {
+  return {.environments = object.at("environments").get<std::int64_t>(),
+          .how = object.at("how").get<std::string>(),
+          .steps = object.at("steps").get<std::int64_t>(),
+          .episodes = object.at("episodes").get<std::int64_t>(),
+          .seconds = object.at("seconds").get<double>()};
 }
 
 nlohmann::json json_of(bool is_fault, const environment_finding& finding) {

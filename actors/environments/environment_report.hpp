@@ -31,6 +31,17 @@ struct skipped_check {
   std::string reason;
 };
 
+/// How fast environments were stepped with random actions.
+struct environment_speed {
+  std::int64_t environments = 1;  ///< That were stepped in turn.
+  /// "alone": without this program, in a process of Python that does nothing else. "hosted": as a
+  /// run steps them, in their process, on their server, or in this program.
+  std::string how;
+  std::int64_t steps = 0;     ///< Of all of them together.
+  std::int64_t episodes = 0;  ///< That have ended.
+  double seconds = 0;         ///< Of wall time, for steps and resets.
+};
+
 /// Receives what a check tells while it runs.
 class check_listener {
  public:
@@ -40,6 +51,8 @@ class check_listener {
   /// A fault breaks the contract of environments. What is no fault is a warning.
   virtual void found(bool is_fault, environment_finding what) = 0;
   virtual void skipped(skipped_check what) = 0;
+  /// Does nothing by default.
+  virtual void measured(environment_speed what);
 };
 
 /// All that was found about an environment.
@@ -54,11 +67,13 @@ class environment_report final : public check_listener {
   /// it keeps alike_max findings that differ in their texts, and counts others with the last one.
   void found(bool is_fault, environment_finding what) override;
   void skipped(skipped_check what) override { skipped_.push_back(std::move(what)); }
+  void measured(environment_speed what) override { speeds_.push_back(std::move(what)); }
 
   const std::string& id() const { return id_; }
   const std::vector<environment_finding>& faults() const { return faults_; }
   const std::vector<environment_finding>& warnings() const { return warnings_; }
   const std::vector<skipped_check>& not_made() const { return skipped_; }
+  const std::vector<environment_speed>& speeds() const { return speeds_; }
   /// The call that began last.
   const environment_call& last_call() const { return last_call_; }
 
@@ -66,6 +81,7 @@ class environment_report final : public check_listener {
   std::string id_;
   std::vector<environment_finding> faults_, warnings_;
   std::vector<skipped_check> skipped_;
+  std::vector<environment_speed> speeds_;
   environment_call last_call_;
 };
 
@@ -76,6 +92,10 @@ nlohmann::json json_of(const environment_report& report);
 
 /// Returns a finding as a JSON object that `tell_json` understands.
 nlohmann::json json_of(bool is_fault, const environment_finding& finding);
+/// Returns a speed as a JSON object, and reads it again. `speed_of` throws
+/// nlohmann::json::exception for another form.
+nlohmann::json json_of(const environment_speed& speed);
+environment_speed speed_of(const nlohmann::json& object);
 /// Tells the findings and skipped checks of an object {"findings": [...], "skipped": [...]}, which
 /// comes from another process. Throws nlohmann::json::exception for another form.
 void tell_json(const nlohmann::json& message, check_listener& to);

@@ -42,4 +42,24 @@ void check_python_environment(const environment_request& request, const check_op
   }
 }
 
+environment_speed measure_python_environment(const environment_request& request,
+                                             std::int64_t copies, const check_options& options) {
+  python_worker worker(request.python, request.id);
+  const auto& limits = request.python;
+  const auto answer = worker.call(
+      {{"do", "measure"},
+       {"request", detail::request_json(request)},
+       {"copies", copies},
+       {"steps", options.steps},
+       {"seconds", options.speed_seconds},
+       {"seed", options.seed}},
+      limits.start_timeout + limits.reset_timeout + limits.step_timeout + options.speed_seconds,
+      "measuring its speed");
+  return {.environments = copies,
+          .how = "alone",
+          .steps = answer.at("steps").get<std::int64_t>(),
+          .episodes = answer.at("episodes").get<std::int64_t>(),
+          .seconds = answer.at("seconds").get<double>()};
+}
+
 }  // namespace troupe

@@ -126,12 +126,15 @@ class pipe_listener final : public check_listener {
 
   void begins(const environment_call& call) override { write({{"begins", {call.where, call.at}}}); }
   void found(bool is_fault, environment_finding what) override {
+    has_faults_ |= is_fault;
     write({{"findings", {json_of(is_fault, what)}}, {"skipped", json::array()}});
   }
   void skipped(skipped_check what) override {
     write({{"findings", json::array()},
            {"skipped", {{{"check", what.check}, {"reason", what.reason}}}}});
   }
+  void measured(environment_speed what) override { write({{"speed", json_of(what)}}); }
+  bool has_faults() const { return has_faults_; }
   void write(const json& message) {
     // What an exception says may be no UTF-8.
     const auto line = message.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
@@ -146,7 +149,25 @@ class pipe_listener final : public check_listener {
 
  private:
   int pipe_;
+  bool has_faults_ = false;
 };
+
+/// Measures the speed of environments that keep the contract. `make` makes so many of them.
+void measure_hosted(
+    const std::function<std::unique_ptr<vector_environment>(std::size_t size)>& make,
+    const check_options& options, bool has_faults, check_listener& to) {
+  if (has_faults) return to.skipped({"speed", "it has faults"});
+  try {
+    for (const auto size : options.measured_sizes()) {
+      to.begins({"making it", "to measure its speed"});
+      const auto environments = make(static_cast<std::size_t>(size));
+      to.begins({"step", "to measure its speed"});
+      to.measured(measure_speed(*environments, options));
+    }
+  } catch (const std::exception& error) {
+    to.skipped({"speed", error.what()});
+  }
+}
 
 [[noreturn]] void check_in_child(const environment_request& request, const check_options& options,
                                  int pipe, pid_t parent) {
@@ -156,6 +177,8 @@ class pipe_listener final : public check_listener {
   pipe_listener to(pipe);
   try {
     check_environment([&] { return make_single(request); }, options, to);
+    measure_hosted([&](std::size_t size) { return make_vector_environment(request, size); },
+                   options, to.has_faults(), to);
     to.write({{"end", true}});
   } catch (const unknown_environment& error) {
     to.write({{"unknown", error.what()}});
@@ -267,13 +290,29 @@ void check_apart(const environment_request& request, const check_options& option
       throw unknown_environment(message.at("unknown").get<std::string>());
     if (message.contains("refused"))
       throw std::invalid_argument(message.at("refused").get<std::string>());
-    if (message.contains("begins")) {
+    if (message.contains("speed")) {
+      to.measured(speed_of(message.at("speed")));
+    } else if (message.contains("begins")) {
       const auto& begins = message.at("begins");
       to.begins({begins.at(0).get<std::string>(), begins.at(1).get<std::string>()});
     } else {
       tell_json(message, to);
     }
   }
+}
+
+/// Measures the speed of an environment in Python, alone and as this program hosts it.
+void measure_in_python(const environment_request& request, const check_options& options,
+                       environment_report& to) {
+  if (!to.faults().empty()) return to.skipped({"speed", "it has faults"});
+  try {
+    for (const auto size : options.measured_sizes())
+      to.measured(measure_python_environment(request, size, options));
+  } catch (const std::exception& error) {
+    to.skipped({"speed of it alone", error.what()});
+  }
+  measure_hosted([&](std::size_t size) { return make_vector_environment(request, size); }, options,
+                 false, to);
 }
 
 /// True for the name of an environment in Python. Whatever is registered is none.
@@ -288,6 +327,7 @@ environment_report check_world(const environment_request& request, const check_o
   if (is_in_python(request.id)) {
     check_python_environment({.id = request.id,
                               .options = request.options,
+                              .reset_options = request.reset_options,
                               .wrappers = request.wrappers,
                               .python = request.python},
                              options, report);
@@ -296,6 +336,7 @@ environment_report check_world(const environment_request& request, const check_o
       check_environment([&] { return make_environment(request); }, options, wrapped);
       for (const auto& fault : wrapped.faults()) report.found(true, fault);
     }
+    measure_in_python(request, options, report);
   } else {
     check_apart(request, options, report);
   }
@@ -305,6 +346,12 @@ environment_report check_world(const environment_request& request, const check_o
 void check_vector_environments(const std::function<std::unique_ptr<vector_environment>()>& make,
                                const check_options& options, check_listener& to) {
   check_environment([&] { return std::make_unique<batch_of_one>(make()); }, options, to);
+}
+
+void measure_vector_environments(
+    const std::function<std::unique_ptr<vector_environment>(std::size_t size)>& make,
+    const check_options& options, environment_report& to) {
+  measure_hosted(make, options, !to.faults().empty(), to);
 }
 
 }  // namespace troupe

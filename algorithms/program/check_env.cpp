@@ -42,6 +42,9 @@ checked check(const env_section& env, const check_options& options) {
   auto view = make.view();  // throws if the server does not answer or shows no numbers
   environment_report report(env.id);
   check_vector_environments([&] { return make(); }, options, report);
+  measure_vector_environments(
+      [&](std::size_t size) { return openenv_environments{env.request(), size}(); }, options,
+      report);
   return {std::move(report), std::move(view)};
 }
 
@@ -64,8 +67,9 @@ void print(const checked& what) {
 
 int check_env(const check_env_arguments& arguments, const std::string& program) {
   try {
+    const auto env = section_of(arguments);
     const auto found =
-        check(section_of(arguments), {.steps = arguments.steps, .seed = arguments.seed});
+        check(env, {.steps = arguments.steps, .seed = arguments.seed, .n_envs = env.n_envs});
     if (arguments.json) {
       std::puts(
           json_of(found).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());

@@ -6,16 +6,18 @@ works here and may not work with other libraries, or what is probably not meant.
 """
 
 import copy
+import functools
 import inspect
 import math
 import numbers
 import sys
+import time
 
 import numpy as np
 
 from troupe_worker.agents import AgentFault, JointEnvironment
 from troupe_worker.channel import Refused, failure_of
-from troupe_worker.environments import maker_of, spec_of
+from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
 from troupe_worker import masks
 from troupe_worker.spaces import (
     FLOAT_MAX,
@@ -44,6 +46,7 @@ NO_IMAGE = (
     "policy.kind=cnn gives them convolutions"
 )
 BROKEN_MAX = 5  # calls that may throw in one part of the checks
+LEVELS_PLAYED, STEPS_OF_LEVEL = 16, 50
 
 
 class Broken(Exception):
@@ -119,7 +122,11 @@ class Checker:
         request = dict(self.request)
         if request["id"].startswith("gymnasium:"):  # its own checks end at the first fault
             request["options"] = {"disable_env_checker": True, **request["options"]}
-        make = maker_of(request)
+        make_one = maker_of(request)
+
+        def make():
+            return prepared(make_one(), request)
+
         yield {"where": "making it", "at": ""}
         try:
             env = make()
@@ -147,6 +154,7 @@ class Checker:
         yield from self.part(self.check_reset(env))
         first = yield from self.part(self.check_episodes(env))
         yield from self.part(self.check_bounds(env))
+        yield from self.part(self.check_levels(env))
         if first is None:
             self.skip("determinism", "its calls fail")
         elif self.is_nondeterministic(env):
@@ -540,7 +548,10 @@ class Checker:
             except (TypeError, ValueError):
                 known = False
             if not known:
-                self.warn("info", "step", f"a number {name} in the last info (env.info)", short(value), at)
+                got = short(value)
+                if isinstance(info, dict) and name not in info:
+                    got = f"none; it has {', '.join(sorted(map(str, info))) or 'nothing'}"
+                self.warn("info", "step", f"a number {name} in the last info (env.info)", got, at)
 
     def check_episodes(self, env):
         """Plays, and checks all that comes back. Returns the outcomes."""
@@ -568,6 +579,22 @@ class Checker:
                         break
             except Broken:
                 continue
+
+    def check_levels(self, env):
+        """Plays a few steps of each level, and ends with the last one, which is the task itself."""
+        levels = levels_of(env)
+        if levels == 1:
+            return
+        sample = self.sampler(env, np.random.default_rng(self.seed))
+        for level in [*range(min(levels, LEVELS_PLAYED)), levels - 1]:
+            at = f"level {level}"
+            yield from self.call("set_level", at, setter_of(env).set_level, level)
+            result = yield from self.call("reset", at, env.reset)
+            require(self.check_reset_result(env, result, at))
+            for _ in range(min(self.steps, STEPS_OF_LEVEL)):
+                result = yield from self.call("step", at, env.step, sample())
+                if not self.check_step_result(env, result, at) or has_ended(result):
+                    break
 
     # ---- determinism
 
@@ -693,7 +720,7 @@ class Checker:
         options = {**self.request["options"], "render_mode": "rgb_array"}
         yield {"where": "making it", "at": "with render_mode=rgb_array"}
         try:
-            shown = maker_of({**self.request, "options": options})()
+            shown = prepared(maker_of({**self.request, "options": options})(), self.request)
         except Exception as error:
             self.skip("render", f"it was not made with render_mode=rgb_array: {short_failure(error)}")
             return
@@ -762,6 +789,33 @@ def is_missing(error):
     return names or getattr(error, "package", None) is not None  # see environments.py
 
 
+def setter_of(env):
+    """Returns the part of an environment with levels that has the method set_level."""
+    return holder_of(env.env if isinstance(env, JointEnvironment) else env, "set_level")
+
+
+def prepared(env, request):
+    """Returns the environment at its last level, at which it is played without a curriculum, and with
+    the reset options of the request."""
+    levels = levels_of(env)
+    if levels > 1:
+        setter_of(env).set_level(levels - 1)
+    options = request.get("reset_options")
+    if options:
+        env.reset = with_options(env.reset, options)
+    return env
+
+
+def with_options(reset, options):
+    """Returns the method reset with these options where it is called with none."""
+
+    @functools.wraps(reset)
+    def with_them(*more, **named):
+        return reset(*more, **{**named, "options": named.get("options") or options})
+
+    return with_them
+
+
 def inner_of(env):
     """Returns the environment inside its wrappers."""
     return getattr(env, "unwrapped", env)
@@ -811,3 +865,28 @@ class Checks:
         """Makes the call that was told before, and goes on to the next one."""
         call = next(self.checks, None)
         return {**self.checker.take(), "next": call}
+
+    def do_measure(self, request, copies, steps, seconds, seed):
+        """Steps environments in turn with random actions, without Troupe, until they have taken so many
+        steps together or so many seconds have passed. Answers what that took."""
+        make = maker_of(request)
+        envs = [prepared(make(), request) for _ in range(copies)]
+        first = envs[0]
+        checker = Checker(request, steps, seed)
+        checker = checker.of_agents() if isinstance(first, JointEnvironment) else checker
+        samples = [checker.sampler(env, np.random.default_rng(seed + i)) for i, env in enumerate(envs)]
+        for i, env in enumerate(envs):
+            env.reset(seed=seed + i) if checker.takes_seed(env) else env.reset()
+        taken = episodes = 0
+        begin = time.monotonic()
+        until = begin + seconds
+        while taken < steps and time.monotonic() < until:
+            for env, sample in zip(envs, samples):
+                if has_ended(env.step(sample())):
+                    episodes += 1
+                    env.reset()
+            taken += copies
+        took = time.monotonic() - begin
+        for env in envs:
+            getattr(env, "close", lambda: None)()
+        return {"steps": taken, "episodes": episodes, "seconds": took}

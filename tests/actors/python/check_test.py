@@ -13,7 +13,7 @@ sys.path[:0] = [str(ROOT / "tests/deploy"), str(ROOT / "actors/python"), str(ROO
 
 import deployment  # noqa: E402
 from troupe_worker.channel import Refused  # noqa: E402
-from troupe_worker.check import Checker  # noqa: E402
+from troupe_worker.check import Checker, Checks as Checks_of_worker  # noqa: E402
 
 # World, check, where, key, what was expected, what was there. The last two are beginnings of texts.
 FAULTS = [
@@ -205,6 +205,27 @@ class Checks(unittest.TestCase):
         told = check("unsound:Sound", info=["steps", "keys"])
         self.assertEqual([f["expected"] for f in told["findings"]][0], "a number keys in the last info (env.info)")
         self.assertEqual(faults_of(told), set())
+
+    def test_a_name_that_the_info_lacks_is_told_with_those_that_it_has(self):
+        told = check("unsound:Sound", info=["keys"])
+        self.assertRegex([f["got"] for f in told["findings"]][0], "^none; it has .*steps")
+
+    def test_each_level_is_played(self):
+        self.assertEqual(faults_of(check("good:Levels")), set())
+        self.assertEqual(faults_of(check("unsound:FailsAtALevel")), {("exceptions", "set_level", "")})
+        self.assertEqual(faults_of(check("good:OfItsOwnLevels")), set())
+
+    def test_reset_options_come_with_each_reset(self):
+        self.assertEqual(faults_of(check("unsound:NeedsAnOption")), {("exceptions", "reset", "")})
+        self.assertEqual(faults_of(check("unsound:NeedsAnOption", reset_options={"size": 3})), set())
+
+    def test_the_speed_is_of_as_many_steps_as_asked(self):
+        for world, copies in (("good:Counter", 1), ("good:Counter", 4), ("zoo:Strict", 2)):
+            plain = {"id": world, "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
+            told = Checks_of_worker().do_measure(plain, copies, steps=100, seconds=60, seed=1)
+            self.assertEqual(told["steps"], 100)
+            if world == "good:Counter":
+                self.assertEqual(told["episodes"], 20)
 
     def test_a_wrapper_is_checked_with_its_environment(self):
         for wrapper in ("good.Halve", "good.Scale(factor=2)"):

@@ -28,7 +28,8 @@ environment_report check(const environment_request& request) {
 }
 
 TEST_CASE("python check: a sound world has no finding, and a flaw is told with its traceback") {
-  CHECK(to_string(check(world("unsound:Sound"))) == "unsound:Sound: no fault, no warning\n");
+  CHECK_THAT(to_string(check(world("unsound:Sound"))),
+             StartsWith("unsound:Sound: no fault, no warning\nspeed: 1 environment, alone: "));
   const auto report = check(world("unsound:Raises"));
   REQUIRE(report.faults().size() == 1);
   CHECK(report.faults()[0].check == "exceptions");
@@ -47,7 +48,27 @@ TEST_CASE("python check: a process that ends, and one that doesn't answer, are f
   CHECK(report.faults()[0].check == "process");
   CHECK(report.faults()[0].call == environment_call{"step", "episode 1, step 1"});
   CHECK_THAT(report.faults()[0].got, Contains(expected));
-  REQUIRE(report.not_made().size() == 1);
+  REQUIRE(report.not_made().size() == 2);
+  CHECK(report.not_made()[1].check == "speed");
+}
+
+TEST_CASE("python check: the speed of one environment and of several, alone and hosted") {
+  const auto report = check_world(world("good:Counter", R"({"length": 4})"),
+                                  {.steps = 120, .seed = 1, .n_envs = 3, .speed_seconds = 60});
+  std::vector<std::pair<std::int64_t, std::string>> measured;
+  for (const auto& one : report.speeds()) {
+    measured.emplace_back(one.environments, one.how);
+    CHECK(one.steps == 120);
+    CHECK(one.episodes == 30);
+    CHECK(one.seconds > 0);
+  }
+  CHECK(measured == std::vector<std::pair<std::int64_t, std::string>>{
+                        {1, "alone"}, {3, "alone"}, {1, "hosted"}, {3, "hosted"}});
+}
+
+TEST_CASE("python check: the speed of a team whose masks must be obeyed is measured") {
+  const auto report = check_world(world("zoo:Strict"), {.steps = 100, .speed_seconds = 60});
+  CHECK(report.speeds().size() == 2);
 }
 
 TEST_CASE("python check: what the request has wrong is an error and no fault") {
