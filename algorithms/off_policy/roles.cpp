@@ -249,7 +249,11 @@ run_settings settings_of(const off_policy_config& c, network_options acting, std
           .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
           .config = std::move(resolved),
           // Sync mode uses one thread; a switch between threads would cost tens of microseconds.
-          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
+          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0},
+          .update_options = "collection.train_freq * env.n_envs",
+          .steps_of_update = c.steps_of_collection(),
+          .replicas_at_once = c.mode == training_mode::sync ? 1 : c.collection.workers,
+          .replicas_option = c.mode == training_mode::sync ? "mode=sync" : "collection.workers"};
 }
 
 algorithm algorithm_with(off_policy_algorithm algorithm) {

@@ -171,6 +171,10 @@ run_settings settings_of(const on_policy_config& c, std::string resolved,
           .updates = c.updates(),
           .total_steps = c.updates() * c.steps_of_update(),
           .config = std::move(resolved),
+          .update_options = "rollout.n_steps * env.n_envs * rollout.batch",
+          .steps_of_update = c.steps_of_update(),
+          .replicas_at_once = c.mode == training_mode::sync ? c.rollout.batch : c.rollout.workers,
+          .replicas_option = c.mode == training_mode::sync ? "rollout.batch" : "rollout.workers",
           .idle = std::move(idle)};
 }
 

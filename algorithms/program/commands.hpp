@@ -48,6 +48,8 @@ int train(const train_arguments& arguments, const context& of);
 
 struct eval_arguments {
   std::string run_directory;
+  std::vector<std::string> overrides;  ///< Options of the environment, such as "env.options={}".
+  std::optional<std::string> env;      ///< Another environment than the run's.
   std::size_t episodes = 0;  ///< 0 means 100, or the run's own number for a language model.
   std::uint64_t seed = 0;
   std::string model = "last_model";

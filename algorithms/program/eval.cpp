@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -8,13 +10,16 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/evaluator/joint_actions.hpp"
 #include "actors/networks/model_file.hpp"
+#include "actors/networks/shape_of.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "actors/video/episode_video.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/program/verdict.hpp"
 #include "algorithms/run/environment_room.hpp"
+#include "runtime/config/json_text.hpp"
 
 namespace troupe::command {
 
@@ -87,6 +92,26 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
   }
 }
 
+evaluation_score score_of(const evaluation& result, std::optional<double> threshold) {
+  return {.mean = result.mean,
+          .std = result.std,
+          .episodes = static_cast<std::int64_t>(result.returns.size()),
+          .threshold = threshold};
+}
+
+/// Begins the line of --json, whose keys are those of a run's summary.
+nlohmann::ordered_json line_of(const std::string& algo, const std::string& env,
+                               const evaluation_score& score) {
+  using json = nlohmann::ordered_json;
+  return {{"algo", algo},
+          {"env", env},
+          {"eval_mean", score.mean},
+          {"eval_std", score.std},
+          {"eval_episodes", score.episodes},
+          {"solved", score.is_solved()},
+          {"reward_threshold", score.threshold ? json(*score.threshold) : json()}};
+}
+
 /// Prints the table of joint actions, if there is one, and returns the shares by name.
 nlohmann::ordered_json joint_actions_of(const eval_arguments& arguments, const env_spec& spec,
                                         const std::vector<double>& shares) {
@@ -108,14 +133,50 @@ nlohmann::ordered_json joint_actions_of(const eval_arguments& arguments, const e
   return by_name;
 }
 
-/// Evaluates a policy on the environment of its run.
+/// Returns the run's configuration with the environment that the arguments choose. Throws
+/// std::invalid_argument for options of something else, and for a run without an environment.
+nlohmann::json with_environment(nlohmann::json document, const eval_arguments& arguments) {
+  if (!arguments.env && arguments.overrides.empty()) return document;
+  if (!document.is_object() || !document.contains("env") || !document["env"].is_object())
+    throw std::invalid_argument("--env and env.a=value: expected a run on an environment, got " +
+                                arguments.run_directory + ", which is on a task");
+  auto& env = document["env"];
+  if (arguments.env) {
+    env["id"] = *arguments.env;
+    for (const auto* own : {"options", "reset_options", "tasks", "schedule", "curriculum"})
+      env.erase(own);
+  }
+  for (const auto& override : arguments.overrides) {
+    if (!override.starts_with("env."))
+      throw std::invalid_argument(
+          "expected an option of the environment, such as env.options={}, got " + override +
+          "; an evaluation takes all others from the run");
+    apply_override(document, override);
+  }
+  return document;
+}
+
+/// Throws std::invalid_argument if the model's network does not fit the environment.
+void require_fitting(const env_spec& spec, const saved_model& model,
+                     const std::filesystem::path& path) {
+  const auto needed = shape_of(spec);
+  if (fits(model.shape, needed)) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: expected an environment whose spaces fit the network of {}, which is for {}; got one "
+      "for {}",
+      spec.id, path.string(), to_string(model.shape), to_string(needed)));
+}
+
+/// Evaluates a policy on an environment.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
-                const env_section& played, const context& of) {
+                const run_settings& settings, const context& of) {
+  const auto played = for_evaluation(settings.env);
   const auto path = model_of(run, arguments.model);
   const auto model = load_model(path);
+  const auto spec = spec_of(played);
+  require_fitting(spec, model, path);
   auto video = begin_video(arguments, played);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
-  const auto spec = spec_of(played);
   require_sessions(played, 0, 1, static_cast<int>(episodes));
   const auto environments = environments_of(
       played, evaluation_size(played, static_cast<int>(episodes), spec.tasks.size()));
@@ -135,9 +196,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
           ": its weights don't have its shape: " + error.what_without_backtrace());
     }
   }();
-  std::fprintf(for_people(arguments), "%s, weights of version %lld: %s +/- %s over %zu episodes\n",
-               played.id.c_str(), static_cast<long long>(version), score_text(result.mean).c_str(),
-               score_text(result.std).c_str(), result.returns.size());
+  const auto score = score_of(result, spec.reward_threshold);
+  std::fprintf(for_people(arguments), "%s, weights of version %lld: %s\n", played.id.c_str(),
+               static_cast<long long>(version), verdict_of(score, settings.labels).c_str());
   nlohmann::ordered_json agents;
   for (std::size_t i = 0; i < result.agent_means.size(); ++i) {
     const auto& name = result.agent_names[i];
@@ -147,12 +208,12 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   }
   const auto together = joint_actions_of(arguments, spec, result.joint_actions);
   if (arguments.json) {
-    nlohmann::ordered_json line{{"env", played.id},
-                                {"version", version},
-                                {"eval_mean", result.mean},
-                                {"eval_std", result.std},
-                                {"eval_episodes", result.returns.size()}};
-    if (!agents.empty()) line["agents"] = agents;
+    auto line = line_of(settings.algo, played.id, score);
+    line["version"] = version;
+    line["seed"] = arguments.seed;
+    line["model"] = path.string();
+    line["run_directory"] = arguments.run_directory;
+    if (!agents.empty()) line["eval_agents"] = agents;
     if (!together.empty()) line["joint_actions"] = together;
     std::puts(line.dump().c_str());
   }
@@ -170,11 +231,9 @@ int eval_answers(const eval_arguments& arguments, const run_directory& run, cons
   std::fprintf(for_people(arguments), "%s, %s: %s\n", task.c_str(), arguments.model.c_str(),
                verdict.c_str());
   if (arguments.json) {
-    const nlohmann::ordered_json line{{"env", task},
-                                      {"model", path.string()},
-                                      {"eval_mean", result.mean},
-                                      {"eval_std", result.std},
-                                      {"eval_episodes", result.returns.size()}};
+    auto line = line_of(algorithm.name, task, score_of(result, std::nullopt));
+    line["model"] = path.string();
+    line["run_directory"] = arguments.run_directory;
     std::puts(line.dump().c_str());
   }
   return 0;
@@ -186,7 +245,7 @@ int eval(const eval_arguments& arguments, const context& of) {
   use_one_torch_thread();
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    const auto document = read_json_file(run.config_json());
+    const auto document = with_environment(read_json_file(run.config_json()), arguments);
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;
@@ -195,7 +254,7 @@ int eval(const eval_arguments& arguments, const context& of) {
           "--video: expected a run on an environment, got one on the task " + settings.env.id);
     if (algorithm.evaluate)
       return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
-    return eval_policy(arguments, run, for_evaluation(settings.env), of);
+    return eval_policy(arguments, run, settings, of);
   } catch (const evaluation_error&) {
     throw;  // the evaluation failed, and the arguments were not wrong
   } catch (const call_error&) {

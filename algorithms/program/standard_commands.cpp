@@ -139,6 +139,16 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
   options.add_option("run_dir", to.run_directory, "The run directory.")
       ->type_name("RUN")
       ->required();
+  options
+      .add_option("overrides", to.overrides,
+                  "Options of the environment as env.a=value, which replace those of the run, such "
+                  "as env.reset_options={}.")
+      ->type_name("OPTION=VALUE");
+  options
+      .add_option("--env", to.env,
+                  "Another environment than the run's, with the same spaces. The run's env.options "
+                  "are not those of this one, so name its own.")
+      ->type_name("ENVIRONMENT");
   const char* of_problems =
       words.has_tasks
           ? " For a language model it is the number of held-out problems, by default as many as "

@@ -15,6 +15,7 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/program/verdict.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
 #include "runtime/base/log.hpp"
@@ -113,16 +114,13 @@ void choose_environment(nlohmann::json& document, const named_algorithm& which, 
 std::FILE* for_people(const train_arguments& arguments) { return arguments.json ? stderr : stdout; }
 
 void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels) {
-  std::string verdict;
-  if (s.solved) verdict = ", solved";
-  if (s.reward_threshold && !s.solved) {
-    verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
-  }
+  const evaluation_score score{.mean = s.eval_mean,
+                               .std = s.eval_std,
+                               .episodes = s.eval_episodes,
+                               .threshold = s.reward_threshold};
   const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
-  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{} +/- {} over {} {}{}\n", s.env,
-             s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
-             labels.verdict, score_text(s.eval_mean), score_text(s.eval_std), s.eval_episodes,
-             labels.judged, verdict);
+  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}\n", s.env, s.steps, labels.steps,
+             s.wall_s, s.steps_per_s, rate_decimals, labels.steps, verdict_of(score, labels));
   for (const auto& [name, mean] : s.eval_agents) {
     fmt::print(to, "  {}: {}\n", name, score_text(mean));
   }

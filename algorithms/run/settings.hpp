@@ -114,6 +114,14 @@ struct run_settings {
   run_labels labels = {};        ///< The words for steps, episodes and scores in output.
   std::string config;            ///< The resolved configuration, as JSON.
   std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
+  /// The options whose product is the number of environment steps of an update, such as
+  /// "rollout.n_steps * env.n_envs"; empty if total_steps is no number of such steps.
+  std::string update_options = {};
+  std::int64_t steps_of_update = 0;  ///< That number.
+  /// The number of replicas of the environments that are used at once, and the option that says so;
+  /// 0 if that is not known.
+  std::int64_t replicas_at_once = 0;
+  std::string replicas_option = {};
   std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
   /// The model whose weights a new run begins with (initial_model.hpp). Null means random weights.
   std::shared_ptr<const initial_model> init = nullptr;

@@ -409,6 +409,30 @@ std::shared_ptr<const std::string> take_prefix(const system& sys, const std::str
 
 }  // namespace
 
+namespace {
+
+/// Tells what the sizes of a new run mean, where a user may not expect it.
+void tell_sizes(const run_settings& of) {
+  if (!of.update_options.empty()) {
+    const auto asked = nlohmann::json::parse(of.config).at("total_steps").get<std::int64_t>();
+    // Most runs take a few steps more, which changes nothing.
+    const bool many_more = of.total_steps - asked > asked / 10;
+    if (many_more)
+      log::warn("the run takes more steps than total_steps, for it takes whole updates",
+                {{"total_steps", asked},
+                 {"steps", of.total_steps},
+                 {"steps_of_an_update", of.steps_of_update},
+                 {"which_is", of.update_options}});
+  }
+  if (of.replicas_at_once > 0 && of.env.replicas > of.replicas_at_once)
+    log::warn("more replicas of the environments are asked for than are used at once",
+              {{"env.replicas", of.env.replicas},
+               {"at_once", of.replicas_at_once},
+               {"see", of.replicas_option}});
+}
+
+}  // namespace
+
 run_result train(const algorithm& what, run_output output, const run_options& options,
                  std::optional<checkpoint> from) {
   const auto& settings = what.settings;
@@ -421,6 +445,7 @@ run_result train(const algorithm& what, run_output output, const run_options& op
     output.resumed_from_step = from->step;
   } else {
     tell_idle_options(settings.idle);
+    tell_sizes(settings);
   }
   segments run(what, std::move(output), options);
   const bool whole = settings.checkpoint.every_updates == 0;
@@ -443,6 +468,7 @@ task<run_summary> train_in(system& sys, algorithm what, run_output output,
   output.prefix = *prefix;
   training_run run(sys, what, std::move(output), std::move(callbacks));
   tell_idle_options(what.settings.idle);
+  tell_sizes(what.settings);
   co_return co_await run.train_from_the_start();
 }
 
