@@ -10,7 +10,8 @@ A part stands between the lines `<!-- begin generated: KIND NAME -->` and `<!-- 
     command NAME...     the usage, arguments and options of a command; no NAME: of the program itself
 
 With --check nothing is written. It fails where a part is out of date, and where an option, a column, a metric, a kind of
-error, an exit code or a command has no place in the pages. Closes with `N passed, N failed`.
+error, an exit code or a command has no place in the pages, and where a page for newcomers or the table of algorithms says
+what is not so (reference/claims.py). Closes with `N passed, N failed`.
 """
 import pathlib
 import re
@@ -18,6 +19,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "reference"))
 
+import claims
 import commands
 import errors
 import metrics
@@ -68,6 +70,7 @@ def find_missing_places(told, texts):
     yield from metrics.find_missing(told, [name for kind, name in parts if kind == "prometheus"])
     yield from progress.find_problems(told)
     yield from errors.find_problems(told.root)
+    yield from claims.find_problems(told)
 
 
 def main():

@@ -88,6 +88,18 @@ class Program:
                 for name, family in answer.result().items():
                     self.families.setdefault(name, family)
 
+    def file_in_folder(self, name):
+        """The path of an empty file that ends with this program."""
+        path = pathlib.Path(self._folder.name, name)
+        path.touch()
+        return str(path)
+
+    def try_command(self, words):
+        """The exit code of a command that may fail, and what it wrote to stderr."""
+        result = subprocess.run([self._troupe, *words], cwd=self._folder.name, env=self._environment, text=True,
+                                capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S, check=False)
+        return result.returncode, result.stderr
+
     def _run(self, words):
         result = subprocess.run([self._troupe, *words], cwd=self._folder.name, env=self._environment, text=True,
                                 capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S, check=False)
