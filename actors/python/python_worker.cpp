@@ -86,8 +86,8 @@ std::vector<std::string> environment_variables() {
   return all;
 }
 
-/// The lines that processes have printed while they imported modules, such as the banners of
-/// packages. Each is logged once in this program.
+/// The lines that processes have printed while they imported modules and made environments, such as
+/// the banners of packages. Each is logged once in this program.
 class known_banners {
  public:
   static known_banners& of_this_program() {
@@ -110,7 +110,7 @@ class known_banners {
 /// Logs the output of a process, at most lines_max lines a second.
 class output_log {
  public:
-  /// `imports`: true while the process imports modules.
+  /// `imports`: true while the process imports modules and makes environments.
   output_log(std::string name, std::shared_ptr<const std::atomic<bool>> imports)
       : name_(std::move(name)), imports_(std::move(imports)) {}
 
@@ -345,8 +345,9 @@ python_worker::python_worker(const python_options& options, std::string name,
 python_worker::~python_worker() = default;
 
 json python_worker::call(const json& command, double seconds, const std::string& action) {
-  // The first command imports the modules, and those after it come to what they are for.
-  if (state_->has_imported) *state_->imports = false;
+  // The first command imports the modules. Some packages print when an environment is made, too.
+  const bool makes = command.value("do", "").starts_with("make");
+  if (state_->has_imported && !makes) *state_->imports = false;
   state_->has_imported = true;
   // What a language model writes may be no UTF-8.
   const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -124,11 +124,9 @@ def find_problems_of_rows(told, asker, pool):
             rows[algo] = (spaces, modes)
     for algo in sorted({*told.algorithms} ^ {*rows}):
         yield f"{INDEX}: {algo} is {'not in the table' if algo in told.algorithms else 'no algorithm of the program'}"
-    asked = {(algo, *probe): pool.submit(asker.refusal, ["train", "--algo", algo, *words, "replay.capacity=1000"]
-                                         if "replay" in told.schemas[algo]["properties"]
-                                         and "capacity" in told.schemas[algo]["properties"]["replay"].get("properties", {})
-                                         else ["train", "--algo", algo, *words])
-             for algo in rows.keys() & {*told.algorithms} if rows[algo][0] != "tokens" for probe, words in _PROBES.items()}
+    on_environments = [algo for algo in told.algorithms if algo in rows and rows[algo][0] != "tokens"]
+    asked = {(algo, *probe): pool.submit(asker.refusal, ["train", "--algo", algo, *words])
+             for algo in on_environments for probe, words in _PROBES.items()}
     for algo, (spaces, modes) in sorted(rows.items()):
         if algo not in told.schemas:
             continue

@@ -18,6 +18,32 @@ cmp -s first out
 report "eval gives the same again" $?
 run eval $run_dir --episodes 5 --model best_model
 report "eval takes the best model" $((code != 0))
+grep -q '^CartPole-v1, weights of version 2: .* +/- .* over 5 episodes, NOT solved: that takes 475$' out
+report "and says as train does whether the environment is solved" $?
+run eval $run_dir --env CartPole-v0 --episodes 2 --json
+report "eval takes another environment with the same spaces" $((code != 0))
+holds "and has the keys of a run's summary" "(s['algo'], s['env'], s['eval_episodes'], s['reward_threshold'], s['solved'],
+  s['run_directory']) == ('ppo', 'CartPole-v0', 2, 195, s['eval_mean'] >= 195, '$run_dir')"
+run eval $run_dir env.max_episode_steps=7 --episodes 2 --json
+holds "eval takes options of the environment" "s['eval_mean'] == 7"
+export PYTHONPATH=$sources/tests/actors/python/worlds
+run train --env good:Counter -n 64 rollout.n_steps=64 trainer.batch_size=32 policy.hidden=[8] evaluation.final_episodes=1 \
+  env.python=/usr/bin/python3 --metrics-port 0
+report "a run on an environment in Python succeeds" $((code != 0))
+run eval runs/ppo/good-Counter_1 --env good:FirstOption --episodes 1 'env.reset_options={"first": 40}' --json
+holds "eval passes reset options, here of another environment in Python" "s['env'] == 'good:FirstOption' and s['eval_mean'] == 200"
+run eval runs/ppo/good-Counter_1 --episodes 1 'env.options={"length": 3, "truncates": true}'
+report "eval takes the arguments of an environment" $((code != 0))
+refuses "and refuses those that it does not have" 2 'env.options: good:Counter takes' \
+  eval runs/ppo/good-Counter_1 --episodes 1 'env.options={"size": 3}'
+unset PYTHONPATH
+refuses "an environment with other spaces is refused with both" 2 \
+  'Acrobot-v1: expected an environment whose spaces fit the network of '$run_dir'/last_model, which is for obs 4, 2 actions; got one for obs 6' \
+  eval $run_dir --env Acrobot-v1
+refuses "and so are other actions" 2 'got one for obs 2' eval $run_dir --env MountainCarContinuous-v0
+refuses "eval takes no option of another section" 2 'expected an option of the environment, such as env.options={}, got trainer.lr=1' \
+  eval $run_dir trainer.lr=1
+refuses "reset options that an environment does not take are refused" 2 'CartPole-v1' eval $run_dir 'env.reset_options={"low": 1}'
 refuses "an unknown option is told the nearest" 2 'did you mean --episodes?' eval runs --episode 3
 refuses "a run directory that isn't there is named" 2 'expected a run directory, got nowhere' eval nowhere
 

@@ -146,7 +146,23 @@ def failure_of(error):
     missing = getattr(error, "package", None) or missing_module(error)
     if missing:
         text += f"\nIf the package is missing, install it: {install_command(missing)}"
+    if lacks_display(error):
+        text += f"\n{DISPLAY_HINT}"
     return text
+
+
+# Packages that draw, whose errors tell that this machine has nothing to draw on.
+_DRAWING = ("OpenGL", "glfw", "mujoco", "pyglet")
+DISPLAY_HINT = (
+    "If this machine has no display, pictures need MUJOCO_GL=egl or MUJOCO_GL=osmesa for MuJoCo, and xvfb-run for others."
+)
+
+
+def lacks_display(error):
+    """Whether a package that draws has raised the error, which tells of displays or OpenGL."""
+    package = type(error).__module__.partition(".")[0]
+    words = f"{type(error).__name__} {error}".lower()
+    return package in _DRAWING and any(word in words for word in ("display", "opengl", "context", "egl", "glx"))
 
 
 def missing_module(error):

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from troupe_worker.agents import AgentFault, JointEnvironment
-from troupe_worker.channel import Refused, failure_of
+from troupe_worker.channel import DISPLAY_HINT, Refused, failure_of, lacks_display
 from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
 from troupe_worker import masks
 from troupe_worker.spaces import (
@@ -731,6 +731,8 @@ class Checker:
         except Exception as error:
             if is_missing(error):
                 self.skip("render", short_failure(error))
+            elif lacks_display(error):
+                self.skip("render", f"{short_failure(error)}. {DISPLAY_HINT}")
             else:
                 self.fault("render", "render", "no exception", failure_of(error))
             return

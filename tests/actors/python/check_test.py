@@ -210,6 +210,12 @@ class Checks(unittest.TestCase):
         told = check("unsound:Sound", info=["keys"])
         self.assertRegex([f["got"] for f in told["findings"]][0], "^none; it has .*steps")
 
+    def test_a_machine_without_a_display_is_no_fault(self):
+        told = check("unsound:NoDisplay")
+        self.assertEqual(faults_of(told), set())
+        self.assertRegex(told["skipped"][0]["reason"], "FatalError: an OpenGL .*MUJOCO_GL=egl")
+        self.assertEqual(faults_of(check("unsound:DrawsWrongly")), {("render", "render", "")})
+
     def test_each_level_is_played(self):
         self.assertEqual(faults_of(check("good:Levels")), set())
         self.assertEqual(faults_of(check("unsound:FailsAtALevel")), {("exceptions", "set_level", "")})

@@ -425,6 +425,19 @@ TEST_CASE("python: a process is replaced after so many episodes, and none is los
   }
 }
 
+TEST_CASE("python: a process that is replaced is counted") {
+  auto request = world("good:Leaks");
+  request.python.replace_after_episodes = 1;
+  std::map<std::string, int> counted;
+  hosted_environment environments(
+      {.index = 0, .generation = 0},
+      [request] { return make_vector_environment(request, std::size_t{1}); }, 1,
+      {.process_replaced = [&counted](const std::string& reason) { ++counted[reason]; }});
+  environments.observe();
+  for (int t = 0; t < 8; ++t) environments.step(all_take(0, 1));
+  CHECK(counted == std::map<std::string, int>{{"episodes", 4}});
+}
+
 TEST_CASE("python: a process that has grown beyond its memory is replaced between episodes") {
   auto request = world("good:Leaks", R"({"mb": 32})");
   request.python.replace_above_mb = 192;

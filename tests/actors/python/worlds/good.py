@@ -208,3 +208,11 @@ class OfItsOwnLevels(Levels):
 
     def set_level(self, level):
         raise AssertionError(level)
+
+
+class FirstOption(Counter):
+    """Its rewards are the option `first` of the reset."""
+
+    def step(self, action):
+        obs, _, *rest = super().step(action)
+        return (obs, float(self.options.get("first", 0)), *rest)

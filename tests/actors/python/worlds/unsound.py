@@ -548,3 +548,15 @@ class NeedsAnOption(Sound):
         if not options:
             raise ValueError("expected the option size")
         return super().reset(seed=seed)
+
+
+class NoDisplay(Sound):
+    """Its package can't draw on this machine."""
+
+    def render(self):
+        raise type("FatalError", (Exception,), {"__module__": "mujoco"})("an OpenGL context was not created")
+
+
+class DrawsWrongly(Sound):
+    def render(self):
+        raise type("FatalError", (Exception,), {"__module__": "mujoco"})("the model has no camera")
