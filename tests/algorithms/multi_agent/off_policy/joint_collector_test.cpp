@@ -9,6 +9,7 @@
 #include "algorithms/off_policy/collector.hpp"
 #include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/off_policy/two_agents.hpp"
+#include "tests/algorithms/multi_agent/returning.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
@@ -196,6 +197,25 @@ task<> rewards_after_the_end(system& sys) {
 TEST_CASE("collector: the last own step of an agent has what its team gets after its end") {
   play(rewards_after_the_end);
 }
+
+task<> comes_back(system& sys) {
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const auto shares = reward_shares_of({.shared_reward = 1}, options<returning>(1, {}).shape);
+  for (const bool after_end : {false, true}) {
+    CAPTURE(after_end);
+    const auto with = options<returning>(
+        1, {.reward_shares = shares, .own_steps = true, .reward_after_end = after_end});
+    const auto rows = collector_of(with, store)->collect(0, 6).rows;
+    REQUIRE(rows.size() == 6);
+    // The second agent ends with step 2, gets a half of 0.5 in the step without it, and acts again.
+    CHECK(column_of(rows.agent_reward, 2, 1)[1] == Approx(after_end ? 1.25 : 1));
+    CHECK(column_of(rows.agent_terminated, 2, 1)[1] == 1);
+    CHECK(column_of(rows.agent_reward, 2, 1)[3] == 1);
+    CHECK(column_of(rows.agent_terminated, 2, 1)[3] == 0);
+    CHECK(column_of(rows.agent_terminated, 2, 1)[5] == 1);
+  }
+}
+TEST_CASE("collector: an agent that comes back begins own steps anew") { play(comes_back); }
 
 TEST_CASE("agent_steps: an agent that has ended does not keep later steps waiting for ever") {
   const auto shape = joint_shape(endless<true>().spec(), {"a", "b", "c"}, {});
