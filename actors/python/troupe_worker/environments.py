@@ -239,19 +239,20 @@ def _pettingzoo(env_id, request):
     module, _, function = env_id[len("pettingzoo:") :].partition(":")
     if not module:
         raise Refused(f"{env_id}: expected pettingzoo:MODULE, such as pettingzoo:mpe2.simple_spread_v3")
-    registered = function or module
-    if _is_registered_name(registered):
+    name = function or module
+    if _is_registered_name(name):
         if function:  # the module registers the environment
             _module_of(module, f"{env_id}: ")
-        make = _maker_in_registry(pettingzoo, env_id, registered)
+        make = _maker_in_registry(pettingzoo, env_id, name)
     else:
-        with _packages_for(module):
+        name = module
+        with _packages_for(name):
             make = _maker_in_module(env_id, module, function)
 
     def made(options):
         if request["render"]:
             options = {"render_mode": "rgb_array", **options}
-        with _packages_for(registered):
+        with _packages_for(name):
             env = make(**options)
         if not has_agents(env):
             raise Refused(f"{env_id}: expected an environment with possible_agents, got {type(env).__name__}")
