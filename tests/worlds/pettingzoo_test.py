@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import virtual_environment  # noqa: E402
 
-PACKAGES = (("pettingzoo>=1.25,<2", "mpe2>=1,<2"),)
+PACKAGES = (("pettingzoo>=1.27,<2", "mpe2>=1,<2"),)
 
 
 def skip(why):
@@ -53,6 +53,9 @@ def page_results(build, python, folder):
     blocks = re.findall(r"^```sh by-hand\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("troupe ")]
     commands.append("troupe check-env spread:spread --steps 100")
+    # Names of the registry, of an environment at once and of one in turn that has masks.
+    commands.append("troupe check-env pettingzoo:classic/rps-v2 --steps 100")
+    commands.append("troupe train --algo ippo --env pettingzoo:classic/connect_four-v3 --steps 300")
     environment = {"VIRTUAL_ENV": str(pathlib.Path(python).parents[1]),
                    "PATH": f"{build / 'deploy/troupe'}:{os.environ['PATH']}"}
     for command in commands:
