@@ -152,7 +152,7 @@ list_schema read_list(const schema_reader& schemas, json schema) {
   while (type_of(schema) == "array") {
     const auto size = schema.value("maxItems", json());
     const bool fixed =
-        size.is_number_unsigned() && size > 0 && size == schema.value("minItems", json());
+        size.is_number_integer() && size > 0 && size == schema.value("minItems", json());
     const auto prefix = schema.find("prefixItems");
     if (prefix != schema.end() && prefix->is_array() && !prefix->empty()) {
       made.shape.push_back(static_cast<std::int64_t>(prefix->size()));
@@ -460,7 +460,7 @@ class observation_drafter {
     if (!first_.contains(at)) return std::nullopt;
     const auto& said = first_[at];
     const auto is_size = [](const json& each) {
-      return each.is_number_unsigned() && each > 0 && each < 1 << 20;
+      return each.is_number_integer() && each > 0 && each < 1 << 20;
     };
     if (!said.is_array() || said.empty() || said.size() > 4 || !std::ranges::all_of(said, is_size))
       return std::nullopt;
@@ -581,7 +581,7 @@ void find_legal_actions(const json& first, json_view& view) {
     return found != first.end() && found->is_array() && !found->empty() &&
            std::ranges::all_of(*found, good);
   };
-  if (is_list("legal_actions", [](const json& each) { return each.is_number_unsigned(); }))
+  if (is_list("legal_actions", [](const json& each) { return each.is_number_integer(); }))
     view.legal_actions = "/legal_actions";
   else if (is_list("action_mask",
                    [](const json& each) { return each.is_boolean() || each == 0 || each == 1; }))

@@ -64,7 +64,7 @@ std::vector<std::size_t> legal_moves(const named_game& game, const json& observa
   const auto found = observation.find("legal_actions");
   if (found == observation.end() || !found->is_array()) return legal;
   for (const auto& each : *found) {
-    if (!each.is_number_unsigned() || each >= game.moves.size())
+    if (!each.is_number_integer() || each < 0 || each >= game.moves.size())
       throw std::invalid_argument(
           fmt::format("{}: legal_actions: expected numbers below {}, got {}", game.name,
                       game.moves.size(), found->dump()));

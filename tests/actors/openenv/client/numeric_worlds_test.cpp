@@ -74,6 +74,7 @@ TEST_CASE("openenv numeric worlds: a server that says it has fewer sessions refu
       make_numeric_worlds(view(), {.urls = {full.server.url()}, .capacity_timeout = 1h}, 3);
   CHECK_THROWS_WITH(worlds->reset(1), Catch::Contains("3 environments take their steps together"));
 
+  worlds = nullptr;  // gives up the slots
   const auto room = room_for({.urls = {full.server.url()}}, 5);
   CHECK(room.sessions == slots);
   CHECK(room.refusal);

@@ -33,7 +33,7 @@ server_description server(json schema, std::vector<json> observations) {
 }
 
 json view_of(const server_description& from, const json& asked = json::object()) {
-  return to_json(complete_view(from, read_view(asked, "view")).view);
+  return json(to_json(complete_view(from, read_view(asked, "view")).view));
 }
 
 std::string refusal(const server_description& from, const json& asked = json::object()) {
@@ -59,10 +59,11 @@ json openspiel_schema() {
 TEST_CASE("view discovery: a game of OpenSpiel is its info_state and its numbered actions") {
   const auto seen = server(openspiel_schema(), {openspiel_seen({1, 2}), openspiel_seen({0, 1})});
   const auto found = complete_view(seen);
-  CHECK(to_json(found.view) == json{{"observation", {{{"pointer", "/info_state"}, {"shape", {3}}}}},
-                                    {"action", {{{"pointer", "/action_id"}, {"n", 3}}}},
-                                    {"legal_actions", "/legal_actions"},
-                                    {"illegal_reward", -1.0}});
+  CHECK(json(to_json(found.view)) ==
+        json{{"observation", {{{"pointer", "/info_state"}, {"shape", {3}}}}},
+             {"action", {{{"pointer", "/action_id"}, {"n", 3}}}},
+             {"legal_actions", "/legal_actions"},
+             {"illegal_reward", -1.0}});
   CHECK(found.left_out ==
         std::vector<std::string>{"/current_player_id", "/game_phase", "/opponent_last_action"});
 }
@@ -113,7 +114,7 @@ server_description rover() {
 
 TEST_CASE("view discovery: numbers and a picture in a dictionary become a Dict") {
   const auto found = complete_view(rover());
-  CHECK(to_json(found.view) ==
+  CHECK(json(to_json(found.view)) ==
         json{{"observation",
               {{{"pointer", "/camera"}, {"shape", {20, 16, 3}}, {"type", "uint8"}},
                {{"pointer", "/lives"}, {"n", 4}},

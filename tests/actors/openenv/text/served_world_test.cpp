@@ -156,7 +156,8 @@ task<> call_a_tool(text_environment_maker make) {
 TEST_CASE("served worlds: an environment that lists tools is played by calling them") {
   for (const char* options : {"{}", R"({"view": "tools"})"}) {
     CAPTURE(options);
-    const fake_server server({.session = tool_server{{echo_tool("inputSchema")}}, .http = {}});
+    const fake_server server(
+        {.session = tool_server{json::array({echo_tool("inputSchema")})}, .http = {}});
     troupe::system sys;
     sys.run(call_a_tool(worlds_of("openenv:" + server.url(), options, nullptr)));
   }
@@ -166,9 +167,11 @@ TEST_CASE("served worlds: an environment that lists tools is played by calling t
 }
 
 TEST_CASE("served worlds: both spellings of a tool's schema are told alike") {
-  CHECK(tools_in_words({echo_tool("inputSchema")}) == tools_in_words({echo_tool("input_schema")}));
-  CHECK(tools_in_words({echo_tool("inputSchema"), {{"title", "no name"}}, 7}) ==
-        tools_in_words({echo_tool("inputSchema")}));
+  CHECK(tools_in_words(json::array({echo_tool("inputSchema")})) ==
+        tools_in_words(json::array({echo_tool("input_schema")})));
+  const json unnamed{{"title", "no name"}};
+  CHECK(tools_in_words(json::array({echo_tool("inputSchema"), unnamed, 7})) ==
+        tools_in_words(json::array({echo_tool("inputSchema")})));
 }
 
 /// Answers as a game of OpenSpiel of that name.
@@ -226,7 +229,7 @@ TEST_CASE("served worlds: options of servers are checked before anything is star
   refuse("openenv:http://localhost:1", R"({"servers": 2})", "expected command or image");
   refuse("openenv:mine", R"({"command": ["a"], "image": "b"})", "image");
   refuse("openenv:http://localhost:1", R"({"keepalive": 0})", "keepalive");
-  refuse("openenv:mine", "{}", "openenv");
+  refuse("openenv:http://a b", "{}", "expected the address of a server");
 }
 
 }  // namespace
