@@ -97,7 +97,7 @@ text_environment_spec text_environment_of(const text_game& game, world_maker mak
           .make = [view = game.view,
                    make = std::move(make)] { return std::make_unique<viewed_world>(view, make()); },
           .turns = game.turns,
-          .has_letters = game.view.practise != nullptr,
+          .has_letters = game.has_letters(),
           .refusal_ends = true,
           .practise = practice_of(game.view)};
 }

@@ -31,7 +31,7 @@ struct text_view {
                                               std::string_view said)>
       act;
   /// Returns a made-up conversation of legal moves, good and bad ones alike. It teaches how moves
-  /// are written and not which moves are good. Null if there is none; then the game has no letters.
+  /// are written and not which moves are good. Null if there is none.
   std::function<std::vector<dialogue_turn>(action_random& random)> practise;
 };
 
@@ -42,6 +42,8 @@ struct text_game {
   std::string environment;  ///< Troupe's environment that the view fits; empty means none
   int turns = 0;            ///< the number of the player's turns in the longest game
   text_view view;
+  /// Whether the letters model can play it: only what can be practised is told in letters.
+  bool has_letters() const { return view.practise != nullptr; }
 };
 
 /// Returns the games that are known: blackjack (also Troupe's Blackjack-v1), tic_tac_toe (also

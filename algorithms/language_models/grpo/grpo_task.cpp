@@ -36,7 +36,10 @@ int grpo_task::turns() const {
   return world() ? world()->turns : 1;
 }
 
-bool grpo_task::has_letters() const { return world() ? world()->has_letters : !is_data(); }
+bool grpo_task::has_letters() const {
+  if (game()) return game()->has_letters();
+  return world() ? world()->has_letters : !is_data();
+}
 
 std::vector<std::string> known_task_names() {
   std::vector<std::string> names;
