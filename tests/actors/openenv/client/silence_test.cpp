@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr unsigned char ping = 0x89, pong = 0x8a;
 
-std::string observation(int step) {
+std::string reply_at(int step) {
   return reply_text(reply_kind::observation,
                     {{"observation", {{"step", step}}}, {"reward", 1}, {"done", false}});
 }
@@ -50,7 +50,7 @@ struct tunnel {
   }
 };
 
-task<std::string> step_once(client games) {
+task<std::string> take_one_step(client games) {
   auto game = games.open();
   co_await game.reset();
   try {
@@ -63,7 +63,7 @@ task<std::string> step_once(client games) {
 }
 
 /// Takes two steps, and returns how the second one failed.
-task<std::string> step_twice(client games) {
+task<std::string> take_two_steps(client games) {
   auto game = games.open();
   const json action = json::object();
   co_await game.reset();
@@ -82,15 +82,16 @@ TEST_CASE("openenv client: a tunnel that drops pings doesn't end a step that tak
   tunnel through{.drops_pings = true};
   const auto serve = [&](fake_connection& to) {
     to.receive();
-    to.send_text(observation(0));
+    to.send_text(reply_at(0));
     to.receive();
     for (int i = 0; i < 4; ++i) through.pings.acquire();  // twice the keepalive
-    to.send_text(observation(1));
+    to.send_text(reply_at(1));
     to.receive();
   };
   const fake_server slow({.session = serve, .http = {}, .front = std::ref(through)});
   troupe::system sys;
-  CHECK(sys.run(step_once(client({.urls = {slow.url()}, .keepalive = 60ms}))) == R"({"step":1})");
+  CHECK(sys.run(take_one_step(client({.urls = {slow.url()}, .keepalive = 60ms}))) ==
+        R"({"step":1})");
 }
 
 TEST_CASE("openenv client: a server that has answered pings and is silent then is left",
@@ -100,11 +101,11 @@ TEST_CASE("openenv client: a server that has answered pings and is silent then i
   std::binary_semaphore over{0};
   const auto serve = [&](fake_connection& to) {
     to.receive();
-    to.send_text(observation(0));
+    to.send_text(reply_at(0));
     to.receive();
     std::thread later([&] {
       through.pongs.acquire();
-      to.send_text(observation(1));
+      to.send_text(reply_at(1));
     });
     to.receive();  // answers pings until the next step
     later.join();
@@ -113,7 +114,7 @@ TEST_CASE("openenv client: a server that has answered pings and is silent then i
   const fake_server dying({.session = serve, .http = {}, .front = std::ref(through)});
   troupe::system sys;
   const client games({.urls = {dying.url()}, .keepalive = 60ms});
-  const auto why = sys.run(step_twice(games));
+  const auto why = sys.run(take_two_steps(games));
   over.release();
   CHECK_THAT(why, Catch::Contains("no sign of life for 60 ms"));
 }

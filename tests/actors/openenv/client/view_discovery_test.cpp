@@ -18,27 +18,27 @@ json integer(int low, int high) {
   return {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
 }
 json number() { return {{"type", "number"}}; }
-json list_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+json list_schema_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 
 /// A schema as Pydantic writes it, in which every action and observation may have metadata.
-json schema_of(json action, const json& required, json observation = json::object()) {
+json pydantic_schema(json action, const json& required, json observation = json::object()) {
   action["metadata"] = {{"type", "object"}};
   return {{"action", {{"type", "object"}, {"properties", action}, {"required", required}}},
           {"observation", {{"type", "object"}, {"properties", observation}}}};
 }
 
-server_description server(json schema, std::vector<json> observations) {
+server_description described(json schema, std::vector<json> observations) {
   return {
       .url = "http://there", .schema = std::move(schema), .observations = std::move(observations)};
 }
 
-json view_of(const server_description& from, const json& asked = json::object()) {
+json completed_view(const server_description& from, const json& asked = json::object()) {
   return json(to_json(complete_view(from, read_view(asked, "view")).view));
 }
 
-std::string refusal(const server_description& from, const json& asked = json::object()) {
+std::string refusal_of_view(const server_description& from, const json& asked = json::object()) {
   try {
-    return "accepted: " + view_of(from, asked).dump();
+    return "accepted: " + completed_view(from, asked).dump();
   } catch (const error& e) {
     return e.what();
   }
@@ -51,13 +51,13 @@ json openspiel_seen(std::vector<int> legal) {
 }
 
 json openspiel_schema() {
-  return schema_of(
+  return pydantic_schema(
       {{"action_id", integer()}, {"game_name", {{"type", "string"}, {"default", "catch"}}}},
       {"action_id"});
 }
 
 TEST_CASE("view discovery: a game of OpenSpiel is its info_state and its numbered actions") {
-  const auto seen = server(openspiel_schema(), {openspiel_seen({1, 2}), openspiel_seen({0, 1})});
+  const auto seen = described(openspiel_schema(), {openspiel_seen({1, 2}), openspiel_seen({0, 1})});
   const auto found = complete_view(seen);
   CHECK(json(to_json(found.view)) ==
         json{{"observation", {{{"pointer", "/info_state"}, {"shape", {3}}}}},
@@ -69,19 +69,21 @@ TEST_CASE("view discovery: a game of OpenSpiel is its info_state and its numbere
 }
 
 TEST_CASE("view discovery: a number of actions that nobody tells is asked for by its option") {
-  const auto seen = server(openspiel_schema(), {openspiel_seen({89, 4178})});
-  CHECK_THAT(refusal(seen),
+  const auto seen = described(openspiel_schema(), {openspiel_seen({89, 4178})});
+  CHECK_THAT(refusal_of_view(seen),
              Contains("http://there") && Contains("/action_id: expected an integer with minimum") &&
                  Contains(R"(env.options.view.action={"pointer":"/action_id","n":COUNT})"));
-  CHECK(view_of(seen, {{"action", {{"n", 4674}}}})["action"] ==
+  CHECK(completed_view(seen, {{"action", {{"n", 4674}}}})["action"] ==
         json{{{"pointer", "/action_id"}, {"n", 4674}}});
   auto chess = seen;
   chess.game = "chess";
-  CHECK(view_of(chess)["action"][0]["n"] == 4674);
+  CHECK(completed_view(chess)["action"][0]["n"] == 4674);
   // The same for an action without a list of legal ones.
-  const auto plain = server(schema_of({{"gear", integer()}}, {"gear"}), {{{"speed", 1.5}}});
-  CHECK_THAT(refusal(plain), Contains(R"({"pointer":"/gear","n":COUNT})"));
-  CHECK(view_of(plain, {{"action", {{"pointer", "/gear"}, {"n", 5}, {"start", 1}}}})["action"] ==
+  const auto plain =
+      described(pydantic_schema({{"gear", integer()}}, {"gear"}), {{{"speed", 1.5}}});
+  CHECK_THAT(refusal_of_view(plain), Contains(R"({"pointer":"/gear","n":COUNT})"));
+  CHECK(completed_view(plain,
+                       {{"action", {{"pointer", "/gear"}, {"n", 5}, {"start", 1}}}})["action"] ==
         json{{{"pointer", "/gear"}, {"n", 5}, {"start", 1}}});
 }
 
@@ -93,13 +95,14 @@ json picture(int value) {
 
 server_description rover() {
   const json direction{{"$ref", "#/$defs/Direction"}};
-  auto schema = schema_of({{"direction", direction},
-                           {"speed", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}},
-                           {"comment", {{"type", "string"}, {"default", ""}}}},
-                          {"direction", "speed"},
-                          {{"position", {{"$ref", "#/$defs/Position"}}},
-                           {"camera", list_of(list_of(list_of(integer())))},
-                           {"lives", integer(0, 3)}});
+  auto schema =
+      pydantic_schema({{"direction", direction},
+                       {"speed", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}},
+                       {"comment", {{"type", "string"}, {"default", ""}}}},
+                      {"direction", "speed"},
+                      {{"position", {{"$ref", "#/$defs/Position"}}},
+                       {"camera", list_schema_of(list_schema_of(list_schema_of(integer())))},
+                       {"lives", integer(0, 3)}});
   schema["action"]["$defs"]["Direction"] = {{"type", "string"}, {"enum", {"left", "right"}}};
   schema["observation"]["$defs"]["Position"] = {
       {"type", "object"}, {"properties", {{"x", {{"type", "number"}, {"minimum", 0}}}}}};
@@ -109,7 +112,7 @@ server_description rover() {
                   {"message", "driving"},
                   {"target", nullptr},
                   {"truncated", false}};
-  return server(std::move(schema), {seen});
+  return described(std::move(schema), {seen});
 }
 
 TEST_CASE("view discovery: numbers and a picture in a dictionary become a Dict") {
@@ -140,62 +143,66 @@ TEST_CASE("view discovery: numbers and a picture in a dictionary become a Dict")
 
 TEST_CASE("view discovery: flat pictures, masks, lists of choices and of numbers") {
   const json screen(std::vector<int>(2 * 3, 7));
-  const auto atari =
-      server(schema_of({{"action_id", integer()}}, {"action_id"}), {{{"screen", screen},
-                                                                     {"screen_shape", {2, 3}},
-                                                                     {"lives", 5},
-                                                                     {"legal_actions", {0, 1, 2}},
-                                                                     {"frame_number", 12}}});
-  CHECK(view_of(atari)["observation"] == json{{{"pointer", "/screen"}, {"shape", {2, 3}}}});
-  CHECK(view_of(atari)["action"][0]["n"] == 3);
+  const auto atari = described(pydantic_schema({{"action_id", integer()}}, {"action_id"}),
+                               {{{"screen", screen},
+                                 {"screen_shape", {2, 3}},
+                                 {"lives", 5},
+                                 {"legal_actions", {0, 1, 2}},
+                                 {"frame_number", 12}}});
+  CHECK(completed_view(atari)["observation"] == json{{{"pointer", "/screen"}, {"shape", {2, 3}}}});
+  CHECK(completed_view(atari)["action"][0]["n"] == 3);
 
-  const auto sumo =
-      server(schema_of({{"phase_id", integer()}}, {"phase_id"}), {{{"observation", {0.5, 1.0}},
-                                                                   {"observation_shape", {2}},
-                                                                   {"action_mask", {1, 0, 1, 1}},
-                                                                   {"sim_time", 5.0}}});
-  CHECK(view_of(sumo)["action"][0]["n"] == 4);
-  CHECK(view_of(sumo)["action_mask"] == "/action_mask");
+  const auto sumo = described(pydantic_schema({{"phase_id", integer()}}, {"phase_id"}),
+                              {{{"observation", {0.5, 1.0}},
+                                {"observation_shape", {2}},
+                                {"action_mask", {1, 0, 1, 1}},
+                                {"sim_time", 5.0}}});
+  CHECK(completed_view(sumo)["action"][0]["n"] == 4);
+  CHECK(completed_view(sumo)["action_mask"] == "/action_mask");
 
-  auto levers = list_of(integer(1, 3));
+  auto levers = list_schema_of(integer(1, 3));
   levers["minItems"] = levers["maxItems"] = 2;
-  const auto machine = server(schema_of({{"levers", levers}}, {"levers"}), {{{"heat", 20.5}}});
-  CHECK(view_of(machine)["action"] ==
+  const auto machine =
+      described(pydantic_schema({{"levers", levers}}, {"levers"}), {{{"heat", 20.5}}});
+  CHECK(completed_view(machine)["action"] ==
         json{{{"pointer", "/levers"}, {"n", {3, 3}}, {"start", {1, 1}}}});
 
-  const auto finrl = server(schema_of({{"actions", list_of(number())}}, {"actions"}),
-                            {{{"state", {1.0, 2.0}}, {"portfolio_value", 3.0}, {"date", "1"}}});
-  CHECK_THAT(refusal(finrl), Contains("/actions") && Contains("env.options.view.action.shape"));
-  CHECK(view_of(finrl, {{"action", {{"shape", {30}}, {"low", -1}, {"high", 1}}}}) ==
+  const auto finrl =
+      described(pydantic_schema({{"actions", list_schema_of(number())}}, {"actions"}),
+                {{{"state", {1.0, 2.0}}, {"portfolio_value", 3.0}, {"date", "1"}}});
+  CHECK_THAT(refusal_of_view(finrl),
+             Contains("/actions") && Contains("env.options.view.action.shape"));
+  CHECK(completed_view(finrl, {{"action", {{"shape", {30}}, {"low", -1}, {"high", 1}}}}) ==
         json{{"observation", {{{"pointer", "/state"}, {"shape", {2}}}}},
              {"action", {{{"pointer", "/actions"}, {"shape", {30}}, {"low", -1}, {"high", 1}}}}});
 }
 
 TEST_CASE("view discovery: what is no number, or has no fixed size, is left out or refused") {
   const auto growing =
-      server(schema_of({{"go", {{"type", "boolean"}}}}, {"go"}),
-             {{{"path", {1, 2}}, {"speed", 1.0}}, {{"path", {1, 2, 3}}, {"speed", 2.0}}});
+      described(pydantic_schema({{"go", {{"type", "boolean"}}}}, {"go"}),
+                {{{"path", {1, 2}}, {"speed", 1.0}}, {{"path", {1, 2, 3}}, {"speed", 2.0}}});
   const auto found = complete_view(growing);
   CHECK(found.view.observation.size() == 1);
   CHECK(found.view.action[0].values == json{false, true});
   REQUIRE(found.left_out.size() == 1);
   CHECK_THAT(found.left_out[0], Contains("/path") && Contains("2 numbers, and then 3"));
-  CHECK_THAT(refusal(growing, {{"observation", "/path"}}), Contains("/path (its size"));
+  CHECK_THAT(refusal_of_view(growing, {{"observation", "/path"}}), Contains("/path (its size"));
   CHECK_THAT(
-      refusal(growing, {{"observation", "/pth"}}),
+      refusal_of_view(growing, {{"observation", "/pth"}}),
       Contains("/pth: expected a value of the first observation") && Contains("path, speed"));
-  CHECK_THAT(refusal(growing, {{"observation", {{"pointer", "/speed"}, {"shape", {2}}}}}),
+  CHECK_THAT(refusal_of_view(growing, {{"observation", {{"pointer", "/speed"}, {"shape", {2}}}}}),
              Contains("/speed: shape: expected 1 numbers"));
 
-  const auto words =
-      server(schema_of({{"message", {{"type", "string"}}}}, {"message"}), {{{"text", "hello"}}});
-  CHECK_THAT(refusal(words), Contains("/message: expected a number, a choice or a list") &&
-                                 Contains("env.options.view.constants"));
-  const auto mute = server(schema_of({{"go", integer(0, 1)}}, {"go"}), {{{"text", "hello"}}});
-  CHECK_THAT(refusal(mute), Contains("expected numbers or lists of numbers") &&
-                                Contains("task.world=openenv:URL"));
-  const auto tools = server(schema_of(json::object(), json::array()), {json::object()});
-  CHECK_THAT(refusal(tools), Contains("worlds of words and tools"));
+  const auto words = described(pydantic_schema({{"message", {{"type", "string"}}}}, {"message"}),
+                               {{{"text", "hello"}}});
+  CHECK_THAT(refusal_of_view(words), Contains("/message: expected a number, a choice or a list") &&
+                                         Contains("env.options.view.constants"));
+  const auto mute =
+      described(pydantic_schema({{"go", integer(0, 1)}}, {"go"}), {{{"text", "hello"}}});
+  CHECK_THAT(refusal_of_view(mute), Contains("expected numbers or lists of numbers") &&
+                                        Contains("task.world=openenv:URL"));
+  const auto tools = described(pydantic_schema(json::object(), json::array()), {json::object()});
+  CHECK_THAT(refusal_of_view(tools), Contains("worlds of words and tools"));
 }
 
 TEST_CASE("views: a wrong member is refused by its pointer") {
@@ -220,7 +227,7 @@ TEST_CASE("views: a wrong member is refused by its pointer") {
 
 TEST_CASE("views: what check-env prints is read again as the same view") {
   for (const auto& from :
-       {rover(), server(openspiel_schema(), {openspiel_seen({0, 1, 2, 3, 4})})}) {
+       {rover(), described(openspiel_schema(), {openspiel_seen({0, 1, 2, 3, 4})})}) {
     const auto view = complete_view(from).view;
     CHECK(to_json(read_view(to_json(view), "view")) == to_json(view));
     CHECK(to_json(complete_view(from, read_view(to_json(view), "view")).view) == to_json(view));
@@ -228,7 +235,7 @@ TEST_CASE("views: what check-env prints is read again as the same view") {
 }
 
 TEST_CASE("views: an observation that doesn't fit is told by its pointer") {
-  const auto from = server(openspiel_schema(), {openspiel_seen({0, 1})});
+  const auto from = described(openspiel_schema(), {openspiel_seen({0, 1})});
   const auto found = complete_view(from).view;
   const auto view = numeric_view_of(found, spec_of(found, "Game"));
   std::vector<float> obs(3);
@@ -249,7 +256,7 @@ TEST_CASE("views: an observation that doesn't fit is told by its pointer") {
 }
 
 /// A game whose first legal actions are 1 and 2, and whose later ones are 0 and 1.
-void play(fake_connection& to) {
+void play_legal_moves(fake_connection& to) {
   int step = 0;
   for (auto text = to.receive(); !text.empty(); text = to.receive()) {
     const auto asked = json::parse(text);
@@ -269,7 +276,7 @@ void play(fake_connection& to) {
 
 TEST_CASE("view discovery: steps at random tell what the schema and the first observation don't",
           "[openenv]") {
-  const fake_server game({.session = play, .http = [](const fake_request& asked) {
+  const fake_server game({.session = play_legal_moves, .http = [](const fake_request& asked) {
                             return asked.path == "/schema"
                                        ? std::pair(200, openspiel_schema().dump())
                                        : std::pair(404, std::string("{}"));

@@ -193,32 +193,32 @@ struct openspiel_server {
   }
 };
 
-task<std::string> first_words(text_environment_maker make) {
+task<std::string> first_words_of(text_environment_maker make) {
   const auto world = make();
   const auto first = co_await world->reset({.seed = 5});
   co_return first.shown.words;
 }
 
-std::string words_of(const openspiel_server& playing, const char* options = "{}") {
+std::string told_words(const openspiel_server& playing, const char* options = "{}") {
   const fake_server server({.session = playing, .http = {}});
   troupe::system sys;
-  return sys.run(first_words(worlds_of("openenv:" + server.url(), options, nullptr)));
+  return sys.run(first_words_of(worlds_of("openenv:" + server.url(), options, nullptr)));
 }
 
 TEST_CASE("served worlds: a game of OpenSpiel is told in words, or it is said why it can't be") {
   std::vector<int> cards(30);
   cards[0] = cards[2] = 1;
   const json leduc{{"info_state", cards}, {"legal_actions", {1, 2}}};
-  CHECK_THAT(words_of({"leduc_poker", leduc}), Catch::Contains("You hold a jack"));
+  CHECK_THAT(told_words({"leduc_poker", leduc}), Catch::Contains("You hold a jack"));
 
   const openspiel_server go{"go", {{"info_state", {1, 0}}, {"legal_actions", {0, 1}}}};
-  CHECK_THROWS_WITH(words_of(go), Catch::Contains("\"go\" can't be told in words") &&
-                                      Catch::Contains("leduc_poker"));
-  CHECK(words_of(go, R"({"view": "openspiel"})") == "info_state: [1,0]\nLegal actions: [0,1]");
+  CHECK_THROWS_WITH(told_words(go), Catch::Contains("\"go\" can't be told in words") &&
+                                        Catch::Contains("leduc_poker"));
+  CHECK(told_words(go, R"({"view": "openspiel"})") == "info_state: [1,0]\nLegal actions: [0,1]");
   auto drawn = go;
   drawn.observation["metadata"] = {{"board", "X.O"}};
   drawn.observation["game_phase"] = "playing";
-  CHECK(words_of(drawn) == "X.O\nLegal actions: [0,1]");
+  CHECK(told_words(drawn) == "X.O\nLegal actions: [0,1]");
 }
 
 TEST_CASE("served worlds: options of servers are checked before anything is started") {
