@@ -11,7 +11,8 @@ struct python_options {
   /// The Python interpreter, 3.9 or later, with NumPy. Empty means that of $VIRTUAL_ENV, else
   /// python3.
   std::string interpreter = {};
-  /// Wrapper classes, such as "minigrid.wrappers.FlatObsWrapper", the innermost first.
+  /// Wrappers, the innermost first: "minigrid.wrappers.FlatObsWrapper", or "TimeAwareObservation"
+  /// for one of gymnasium.wrappers, with arguments such as "FrameStackObservation(stack_size=4)".
   std::vector<std::string> wrappers = {};
   /// The numbers of an episode's last info that finished_episode::info has.
   std::vector<std::string> info = {};

@@ -13,7 +13,8 @@ first update:
 - Stable-Baselines3's is the process's CPU clock between the first update and the end.
 - Ours is the CPU time of two runs of `troupe train`, with the Python process that hosts the environment: that of the run
   with all steps, less that of a run which ends after its first update. Loading and the last evaluation, of one episode,
-  are in both.
+  are in both. Episodes are cut after 2,000 frames on both sides, so that these evaluations are of the same length: a
+  game of Pong takes more frames than that, whoever plays.
 
 The work of the networks is computed from their layers, as two operations for a product: one pass forward for each action
 and for each drawn observation, and the passes of the gradient. The emulator's time is that of the same environment with
@@ -34,7 +35,7 @@ import virtual_environment
 from peers import run_child
 from set_up import Unavailable
 
-ENV_OPTIONS = {"frameskip": 1, "repeat_action_probability": 0.0}
+ENV_OPTIONS = {"frameskip": 1, "repeat_action_probability": 0.0, "max_episode_steps": 2000}
 PACKAGES = (("torch==2.13.0",), ("stable-baselines3==2.9.2", "gymnasium[atari]", "ale-py", "opencv-python-headless"))
 FOLDER = set_up.PLACE / "atari_venv"
 PYTHON = FOLDER / "bin/python"
@@ -131,7 +132,8 @@ class StableBaselines3:
 
 def emulator_s():
     """CPU seconds of a step of the environment alone."""
-    done, _ = run_child([PYTHON, set_up.HERE / "atari_sb3.py", "--emulator", EMULATED], {})
+    job = json.dumps({"steps": EMULATED, "env_options": ENV_OPTIONS})
+    done, _ = run_child([PYTHON, set_up.HERE / "atari_sb3.py", "--emulator", job], {})
     return done["cpu_s"] / done["steps"]
 
 

@@ -1,8 +1,9 @@
-"""Stable-Baselines3's side of `./dev compare-atari`: atari_sb3.py JOB, a JSON object, or atari_sb3.py --emulator N
+"""Stable-Baselines3's side of `./dev compare-atari`: atari_sb3.py JOB, a JSON object, or
+atari_sb3.py --emulator JOB
 
 JOB has `algorithm`, `seed`, `fewest`, `steps`, `n_envs`, `env_options` and `settings`. It trains for `fewest` steps, and
 then up to `steps`, on one thread. `train_cpu_s` is the CPU time, user and system, of the steps after the fewest.
-`--emulator N` steps the same environment N times with random actions, without a network. Both close with one JSON object.
+With `--emulator` JOB has `steps` and `env_options`: it steps the same environment with random actions, without a network. Both close with one JSON object.
 Run by atari.py in a virtual environment of its own.
 """
 import json
@@ -25,8 +26,8 @@ def make(env_options):
     return gymnasium.wrappers.FrameStackObservation(env, FRAMES)
 
 
-def emulate(steps):
-    env = make({"frameskip": 1, "repeat_action_probability": 0.0})
+def emulate(steps, env_options):
+    env = make(env_options)
     env.reset(seed=1)
     env.action_space.seed(1)
     began = time.process_time()
@@ -62,4 +63,4 @@ def train(job):
 
 
 if __name__ == "__main__":
-    print(json.dumps(emulate(int(sys.argv[2])) if sys.argv[1] == "--emulator" else train(json.loads(sys.argv[1]))))
+    print(json.dumps(emulate(**json.loads(sys.argv[2])) if sys.argv[1] == "--emulator" else train(json.loads(sys.argv[1]))))
