@@ -12,7 +12,6 @@
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/freed_memory.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cluster/acceptor.hpp"
 #include "runtime/cluster/join_secret.hpp"
@@ -48,18 +48,6 @@ constexpr int lookahead_bytes = 4 << 20;
 /// The least number of bytes that are read from a connection at once, so that a large message comes
 /// in few slices.
 constexpr int read_chunk_bytes = 256 << 10;
-
-/// Keeps freed memory in the process. gRPC allocates memory for each received message and frees it.
-/// By default the C library returns the memory of large messages to the system each time, and
-/// allocating it again page by page costs a third of a message of 1 MB (bench_cluster).
-void keep_freed_memory() {
-  static const bool kept = [] {
-    mallopt(M_MMAP_THRESHOLD, 8 << 20);
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-    return true;
-  }();
-  (void)kept;
-}
 
 /// Sends gRPC's log lines to this program's log, unless gRPC's own variables are set.
 void join_logs() {
