@@ -30,17 +30,62 @@ refuses "an option is no image" 2 'expected the name of an image, got "-v"' pull
 run check-env CartPole-v1 --steps 200
 [[ $code -eq 0 ]] && grep -q '^CartPole-v1: no fault, 1 warning$' out
 report "check-env finds no fault in CartPole" $?
+grep -q '^speed: 1 environment, hosted: [0-9]* steps a second (200 steps with random actions, ' out && ! grep -q alone out
+report "and measures its speed in this program" $?
 run check-env Pendulum-v1 env.rescale_action=true env.frame_stack=2 --steps 100 --json
 [[ $code -eq 0 ]]
 report "check-env takes options of the environment" $?
 holds "and prints its findings as JSON" \
   's["env"] == "Pendulum-v1" and not s["faults"] and s["warnings"][0]["where"] == "observation space"'
 export PYTHONPATH=$sources/tests/actors/python/worlds
+run check-env unsound:Sound env.python=/usr/bin/python3 env.n_envs=2 --steps 100 --json
+holds "the speed of an environment in Python is measured alone and hosted, for one and for env.n_envs" \
+  '[(m["environments"], m["how"], m["steps"], m["episodes"]) for m in s["speed"]] ==
+  [(1, "alone", 100, 10), (2, "alone", 100, 10), (1, "hosted", 100, 10), (2, "hosted", 100, 10)]'
 run check-env unsound:WrongLevel env.python=/usr/bin/python3 --steps 20 --json
 [[ $code -eq 1 ]]
 report "check-env of an environment in Python with a fault ends with 1" $?
 holds "which names the key, what was expected and what came" \
   '[(f["key"], f["expected"], f["got"]) for f in s["faults"]] == [("level", "an integer from 0 to 3", "4")] * 2'
+holds "and is not measured" 's["speed"] == [] and s["skipped"][-1] == {"check": "speed", "reason": "it has faults"}'
+
+# ---- levels and numbers of episodes of an environment in Python
+
+small=(--metrics-port 0 -n 640 rollout.n_steps=64 policy.hidden=[8] trainer.batch_size=32 trainer.n_epochs=1
+  evaluation.final_episodes=2 env.python=/usr/bin/python3)
+run train --env good:Levels "${small[@]}" 'env.curriculum={"window":5,"min_episodes":5,"promote_at":0.5}' 'env.info=[level,height]'
+report "a curriculum goes through the levels of an environment in Python" $((code != 0))
+"$python" - <<'PYTHON'
+import csv
+rows = list(csv.DictReader(open("runs/ppo/good-Levels_1/progress.csv")))
+levels = [float(row["rollout/level"]) for row in rows if row["rollout/level"]]
+assert levels[0] < 2 and levels[-1] == 2, levels
+PYTHON
+report "from the easier ones to the last" $?
+[[ $(grep -c 'env.info: no episode has a number "height" so far; the last infos have level' err) -eq 1 ]]
+report "a name of env.info that no episode has is told once, with those that there are" $?
+refuses "a curriculum for an environment in Python without levels is refused with what it needs" 2 \
+  'a method set_level(level)' train --env good:Counter "${small[@]}" 'env.curriculum={}'
+
+# ---- processes that are replaced
+
+run train --env good:Leaks "${small[@]}" env.replace_after_episodes=60 --json
+holds "a run whose processes are replaced ends" 's["steps"] == 640'
+! grep -q 'an episode was dropped' err && grep -q 'a Python process is replaced between episodes.*reason=episodes' err
+report "and loses no episode" $?
+refuses "a process can't be replaced above its wall" 2 '/env/replace_above_mb: expected a number below memory_limit_mb' \
+  train --env good:Leaks "${small[@]}" env.memory_limit_mb=500 env.replace_above_mb=500
+
+# ---- sizes that are told at the start
+
+run train -n 300 --metrics-port 0 policy.hidden=[8] trainer.n_epochs=1 evaluation.final_episodes=1 env.n_envs=2
+grep -q 'more steps than total_steps.* total_steps=300 steps=4096 steps_of_an_update=4096 .*rollout.n_steps' err
+report "a run that takes whole updates tells how many steps that are" $?
+run train -n 4000 --metrics-port 0 policy.hidden=[8] trainer.n_epochs=1 evaluation.final_episodes=1 env.n_envs=2 env.replicas=3
+! grep -q 'more steps than total_steps' err
+report "but not where these are a few more" $?
+grep -q 'more replicas of the environments are asked for than are used at once.*env.replicas=3 at_once=1 see=rollout.batch' err
+report "replicas that have nothing to do are told" $?
 unset PYTHONPATH
 refuses "check-env of an unknown environment is told the nearest" 2 'did you mean "CartPole-v1"?' check-env CartPol-v1
 refuses "check-env refuses options of other sections" 2 '/trainer: unknown key "trainer"' \

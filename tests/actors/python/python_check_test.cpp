@@ -53,13 +53,13 @@ TEST_CASE("python check: a process that ends, and one that doesn't answer, are f
 }
 
 TEST_CASE("python check: the speed of one environment and of several, alone and hosted") {
-  const auto report = check_world(world("good:Counter", R"({"length": 4})"),
+  const auto report = check_world(world("unsound:Sound"),
                                   {.steps = 120, .seed = 1, .n_envs = 3, .speed_seconds = 60});
   std::vector<std::pair<std::int64_t, std::string>> measured;
   for (const auto& one : report.speeds()) {
     measured.emplace_back(one.environments, one.how);
     CHECK(one.steps == 120);
-    CHECK(one.episodes == 30);
+    CHECK(one.episodes == 12);
     CHECK(one.seconds > 0);
   }
   CHECK(measured == std::vector<std::pair<std::int64_t, std::string>>{
