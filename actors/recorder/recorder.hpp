@@ -155,7 +155,7 @@ class recorder {
   std::vector<curve_evaluation> evaluations_;
   std::map<std::string, double> noted_;  ///< Values of `note` that the next row will have.
   std::int64_t last_step_ = 0;
-  bool info_is_checked_ = false;  // whether the names of `info` were compared with an episode's
+  bool info_is_checked_ = false;      // whether the names of `info` were compared with an episode's
   std::set<std::string> info_names_;  // of the numbers that the episodes until then have
   std::int64_t write_failures_ = 0;
   bool curve_is_old_ = false;  ///< True if something was recorded since the curve was drawn.
