@@ -80,12 +80,25 @@ def maker_of(request):
                 )
             env = _wrapped(env, name, wrap, arguments)
         if not has_agents(env):
+            if not wrappers:
+                _require_one_reward(env, env_id)
             return env
         joint = joint_of(env, env_id, known)
         known = joint.masks_in_infos
         return joint
 
     return make_wrapped
+
+
+def _require_one_reward(env, env_id):
+    """Refuses an environment whose rewards are vectors, as `reward_space` of MO-Gymnasium tells. Wrappers
+    of a request may make one number of them."""
+    shape = getattr(getattr(getattr(env, "unwrapped", env), "reward_space", None), "shape", None)
+    if shape is not None and np.prod(shape) != 1:
+        raise Refused(
+            f"{env_id}: expected one number as the reward of a step, got a reward_space of shape {tuple(shape)}; "
+            "a wrapper (env.wrappers) can make one number of it"
+        )
 
 
 def wrapper_of(text):

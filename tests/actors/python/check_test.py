@@ -237,6 +237,11 @@ class Checks(unittest.TestCase):
         for wrapper in ("good.Halve", "good.Scale(factor=2)"):
             self.assertEqual(faults_of(check("good:Counter", wrappers=[wrapper])), {("info", "step", "keys")})
 
+    def test_a_reward_of_several_numbers_is_refused_unless_a_wrapper_makes_one_of_it(self):
+        with self.assertRaisesRegex(Refused, r"expected one number as the reward of a step, got a reward_space of shape \(2,\)"):
+            check("unsound:VectorReward")
+        self.assertEqual(faults_of(check("unsound:VectorReward", wrappers=["unsound.FirstReward"])), set())
+
     def test_arguments_that_a_wrapper_does_not_take_are_told(self):
         with self.assertRaisesRegex(Refused, r"good.Scale takes \['factor', 'plus'\], got 'by'"):
             check("good:Counter", wrappers=["good.Scale(by=2)"])

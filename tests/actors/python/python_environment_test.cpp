@@ -375,6 +375,8 @@ TEST_CASE("python: spaces that can't be used are told before anything runs") {
        "action space: expected high of numbers that a 32-bit float has (at most 3.4e+38), got "
        "1e+40"},
       {"WordsForLetters", "observation space: expected a charset of single characters, got 'go'"},
+      {"VectorReward",
+       "expected one number as the reward of a step, got a reward_space of shape (2,)"},
       {"EmptyDiscrete", "action space: expected n > 0, got 0"},
       {"BoundsOfAnotherShape", "observation space: expected low of shape (2,), got shape (3,)"},
   }));

@@ -307,6 +307,30 @@ class HugeReward(Sound):
         return (obs, 1e40, *rest)
 
 
+class VectorReward(Sound):
+    def __init__(self):
+        super().__init__()
+        self.reward_space = Box(-1, 1, (2,))
+
+    def step(self, action):
+        obs, reward, *rest = super().step(action)
+        return (obs, np.float32([reward, 0]), *rest)
+
+
+class FirstReward:
+    """Makes one number of the reward of VectorReward."""
+
+    def __init__(self, env):
+        self.env, self.observation_space, self.action_space = env, env.observation_space, env.action_space
+
+    def reset(self, **more):
+        return self.env.reset(**more)
+
+    def step(self, action):
+        obs, reward, *rest = self.env.step(action)
+        return (obs, float(reward[0]), *rest)
+
+
 class HugeAction(Sound):
     action = Box(-1, 1e40, (2,), np.float64)
 
