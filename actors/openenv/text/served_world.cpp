@@ -154,7 +154,8 @@ task<json> tools_of(session& in) {
     const json::json_pointer at("/result/tools");
     if (told.contains(at) && told[at].is_array()) co_return told[at];
   } catch (const error& e) {
-    if (!keeps_session(e.reason())) throw;
+    // A server that does not know the message answers with an error, or as to another message.
+    if (!keeps_session(e.reason()) && e.reason() != failure::unexpected) throw;
   }
   co_return json::array();
 }
