@@ -414,7 +414,8 @@ namespace {
 /// Tells what the sizes of a new run mean, where a user may not expect it.
 void tell_sizes(const run_settings& of) {
   if (!of.update_options.empty()) {
-    const auto asked = nlohmann::json::parse(of.config).at("total_steps").get<std::int64_t>();
+    // A program of the user's own may have no configuration.
+    const auto asked = nlohmann::json::parse(of.config).value("total_steps", of.total_steps);
     // Most runs take a few steps more, which changes nothing.
     const bool many_more = of.total_steps - asked > asked / 10;
     if (many_more)

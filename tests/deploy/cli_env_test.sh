@@ -106,6 +106,7 @@ report "check-env starts a server and checks its environment" $?
 holds "and prints the view that it has found out" \
   'json.loads(s["view"]["option"][17:])["action"] == [{"pointer": "/action", "n": 2}] and
    json.loads(s["view"]["option"][17:])["observation"][0]["shape"] == [4]'
+rm -rf runs
 run train --algo ppo --env openenv:cart "$(serve CartPole-v1)" -n 256 rollout.n_steps=64 --seed 1
 [[ $code -eq 0 && -d runs/ppo ]]
 report "a run trains on a server that it starts" $?

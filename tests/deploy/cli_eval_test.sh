@@ -38,7 +38,7 @@ refuses "and refuses those that it does not have" 2 'env.options: good:Counter t
   eval runs/ppo/good-Counter_1 --episodes 1 'env.options={"size": 3}'
 unset PYTHONPATH
 refuses "an environment with other spaces is refused with both" 2 \
-  'Acrobot-v1: expected an environment whose spaces fit the network of '$run_dir'/last_model, which is for obs 4, 2 actions; got one for obs 6' \
+  'Acrobot-v1: expected an environment whose spaces fit the network of '$run_dir'/last_model, which is for obs 4, discrete 2; got one for obs 6' \
   eval $run_dir --env Acrobot-v1
 refuses "and so are other actions" 2 'got one for obs 2' eval $run_dir --env MountainCarContinuous-v0
 refuses "eval takes no option of another section" 2 'expected an option of the environment, such as env.options={}, got trainer.lr=1' \

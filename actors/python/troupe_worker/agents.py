@@ -146,10 +146,7 @@ class JointEnvironment:
         self.action_space = Tuple(agent.action_space for agent in self.agents)
 
     def _agents_of(self, env):
-        try:
-            keys = getattr(env, "possible_agents", None)
-        except Exception:  # a property that knows none yet
-            keys = None
+        keys = _possible_agents(env)
         if not isinstance(keys, (list, tuple)) or not keys:
             got = "none" if keys is None else repr(keys)
             raise Refused(
@@ -584,13 +581,21 @@ def _is_of(env, name):
     return any(base.__name__ == name for base in type(env).__mro__)
 
 
+def _possible_agents(env):
+    """Returns the names of all agents, or None if the environment has none or does not know them yet."""
+    try:
+        return getattr(env, "possible_agents", None)
+    except Exception:
+        return None
+
+
 def has_agents(env):
     """True for an environment of PettingZoo, and for one with the same functions."""
     if _is_of(env, "ParallelEnv") or _is_of(env, "AECEnv"):
         return True
     # Gymnasium's spaces are no functions.
     spaces = getattr(env, "observation_space", None), getattr(env, "action_space", None)
-    return hasattr(env, "possible_agents") or all(callable(space) for space in spaces)
+    return _possible_agents(env) is not None or all(callable(space) for space in spaces)
 
 
 def joint_of(env, env_id, masks_in_infos=None):

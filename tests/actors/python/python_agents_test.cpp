@@ -377,7 +377,7 @@ TEST_CASE("python agents: a time limit, wrappers, options and attributes") {
   ann->set_options(R"({"first": 0})");
   ann->reset(7);
   ann->set_attr("bonus", "5");
-  CHECK(ann->step(actions_of({{}})).agent_reward == doubles{14, 1.5, 6});
+  CHECK(ann->step(actions_of({{}})).agent_reward == doubles{14, 0.75, 12});
   request.python.wrappers = {"zoo.twice(agent='ann')"};
   CHECK_THROWS_WITH(make_vector_environment(request, 1),
                     Contains("env.wrappers: zoo.twice takes ['name'], got 'agent'"));

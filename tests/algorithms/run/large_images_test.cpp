@@ -1,6 +1,7 @@
 #include "algorithms/run/large_images.hpp"
 
 #include "actors/networks/shape_of.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/captured_stream.hpp"
 
 namespace troupe {
@@ -13,6 +14,7 @@ env_spec images_of_size(std::int64_t channels, std::int64_t height, std::int64_t
 }
 
 std::string told(const std::string& id, const env_spec& spec) {
+  log::set_level("info");  // another case may have turned it off
   const testing::captured_stderr log;
   tell_large_images({.id = id}, spec, shape_of(spec), {});
   return log.text();

@@ -97,9 +97,8 @@ task<> take_the_time(system& sys) {
   const auto result = co_await one.try_route<&worker::work_with>(0, 4000);
   CHECK(is_kind(result.error(), error_kind::replica_lost));
   // The caller hears of the loss before the replica is restarted.
-  co_await testing::wait_until("a restart", [&] {
-    return metric(sys, "troupe_replica_restarts_total", "workers") == 1;
-  });
+  co_await testing::wait_until(
+      "a restart", [&] { return metric(sys, "troupe_replica_restarts_total", "workers") == 1; });
 }
 
 task<> until_served(system& sys, double ready) {
