@@ -35,12 +35,11 @@ int flat_size(const std::vector<int>& image, const cnn_options& options) {
     const int kernel = options.kernels[i];
     if (height < kernel || width < kernel) {
       throw std::invalid_argument(fmt::format(
-          "policy.cnn: an image of {}x{} with {} channels is too small: convolution {} of kernel "
-          "{} "
-          "is left with {}x{}; expected at least 36x36 with the default layers, or smaller "
+          "policy.cnn: an image of {}x{} with {} channel{} is too small: convolution {} of kernel "
+          "{} is left with {}x{}; expected at least 36x36 with the default layers, or smaller "
           "policy.cnn.kernels and policy.cnn.strides, or policy.kind=mlp, which takes observations "
           "of any size",
-          image[1], image[2], image[0], i, kernel, height, width));
+          image[1], image[2], image[0], image[0] == 1 ? "" : "s", i, kernel, height, width));
     }
     height = (height - kernel) / options.strides[i] + 1;
     width = (width - kernel) / options.strides[i] + 1;

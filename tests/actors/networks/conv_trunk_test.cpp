@@ -72,9 +72,8 @@ TEST_CASE("conv_trunk: orthogonal filters have a gain of sqrt(2)", "[policy]") {
 TEST_CASE("conv_trunk: what can't be convolved is named", "[policy]") {
   CHECK_THROWS_WITH(
       detail::conv_trunk({1, 35, 84}, {}),
-      Catch::Contains(
-          "an image of 35x84 with 4 channels is too small: convolution 2 of kernel 3 is "
-          "left with 2x"));
+      Catch::Contains("an image of 35x84 with 1 channel is too small: convolution 2 of kernel 3 is "
+                      "left with 2x"));
   CHECK_THROWS_WITH(detail::conv_trunk({1, 84, 84}, {.strides = {4, 2}}),
                     Catch::Contains("as many channels, kernels and strides, all > 0, got 3, 3 and "
                                     "2"));

@@ -526,6 +526,7 @@ parity coma_case(case_random& random) {
   options.ent_coef = random.between(0.0, 0.1);
   const int rows = random.between(1, 130);
   options.batch_size = rows;
+  options.n_epochs = 1;
   coma_learner learner(shape, shape.obs_size + others, options, random.next());
   auto state = learner.state();
   for (auto* numbers : {&state.critic, &state.target}) disturb(random, *numbers);

@@ -445,6 +445,7 @@ TEST_CASE("coma: both backends learn the same") {
     coma_options options;
     options.network = {.hidden = {16, 16}, .backend = backend};
     options.batch_size = 40;
+    options.n_epochs = 1;
     auto learner = learner_of(games.shape, 1, options, 9);
     CHECK(learner.critic().is_fused() == (backend == gradient_backend::fused));
     for (int i = 0; i < 5; ++i) {
@@ -500,6 +501,7 @@ TEST_CASE("coma: the target network is the critic of every so many steps") {
   case_random random(3);
   coma_options options;
   options.batch_size = 10;
+  options.n_epochs = 1;
   options.target_interval = 4;
   auto learner = learner_of(games.shape, 0, options, 9);
   const auto first = learner.state();
@@ -517,6 +519,7 @@ TEST_CASE("coma: the critic's learning rate follows the schedule") {
   const auto r = games.play(random, 5, 6);
   coma_options options;
   options.batch_size = 30;  // so that the critic takes one step
+  options.n_epochs = 1;
   options.critic_lr = 1e-2;
   options.lr_schedule = annealing::linear;
   const auto moved = [&](double progress_remaining) {

@@ -242,7 +242,7 @@ TEST_CASE("dict observations: what has no encoder is refused by name") {
   config.policy.cnn.kernels = {9};
   CHECK_THROWS_WITH(
       on.run(algorithm_with(config), "run"),
-      Contains("observation \"camera\": policy.cnn: an image of 8x8 with 1 channels is too small"));
+      Contains("observation \"camera\": policy.cnn: an image of 8x8 with 1 channel is too small"));
   config.policy.cnn = small_cnn;
   config.policy.backend = gradient_backend::fused;
   CHECK_THROWS_WITH(on.run(algorithm_with(config), "run"),
