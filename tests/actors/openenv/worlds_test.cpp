@@ -283,8 +283,10 @@ TEST_CASE("openenv real servers: tools are listed for the model, and called", "[
   CHECK_THROWS_WITH(view_at({.urls = running.urls()}), Catch::Contains("task.world=openenv:URL"));
 }
 
-/// Of the words after the last colon, "0, 2, 5?", the first number; where there are none, a stay.
-std::string first_move(const std::string& shown) {
+/// Of the words after the last colon in the last line, "0, 2, 5?", the first number; where there are
+/// none, a stay.
+std::string first_move(const std::string& words) {
+  const auto shown = words.substr(words.rfind('\n') + 1);
   const auto list = shown.rfind(": ");
   return list == shown.npos ? "STAY"
                             : shown.substr(list + 2, shown.find_first_of(",?", list) - list - 2);
@@ -298,6 +300,7 @@ task<> play_in_words(service<text_world> worlds) {
     auto now = co_await table.route<&text_world::reset>(text_reset{.seed = seed});
     while (!now.ended) {
       auto move = first_move(now.shown.words);
+      CAPTURE(now.shown.words, move);
       now = co_await table.route<&text_world::step>(std::move(move));
       REQUIRE(now.refused.empty());
     }
