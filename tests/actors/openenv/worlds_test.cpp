@@ -283,8 +283,8 @@ TEST_CASE("openenv real servers: tools are listed for the model, and called", "[
   CHECK_THROWS_WITH(view_at({.urls = running.urls()}), Catch::Contains("task.world=openenv:URL"));
 }
 
-/// Of the words after the last colon in the last line, "0, 2, 5?", the first number; where there are
-/// none, a stay.
+/// Of the words after the last colon in the last line, "0, 2, 5?", the first number; where there
+/// are none, a stay.
 std::string first_move(const std::string& words) {
   const auto shown = words.substr(words.rfind('\n') + 1);
   const auto list = shown.rfind(": ");
