@@ -65,11 +65,21 @@ void describe(options_schema<joint_q_options>& s) {
   describe_reward_scaling(s, &joint_q_options::normalize_reward);
 }
 
-std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
+namespace {
+
+/// The rules of algorithms that train each agent and of those that train a team.
+std::vector<idle_rule> idle_rules_of_both(const joint_q_config& c) {
   auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
   rules.push_back({!nlohmann::json::parse(c.agents.policies.text).empty(),
                    "agents.policies is set",
                    {"agents.share"}});
+  return rules;
+}
+
+}  // namespace
+
+std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
+  auto rules = idle_rules_of_both(c);
   rules.push_back({c.agents.shared_reward == 0,
                    "agents.shared_reward is 0",
                    {"agents.team", "agents.reward_after_end"}});
@@ -77,7 +87,7 @@ std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
 }
 
 std::vector<idle_rule> idle_rules_of_team(const joint_q_config& c) {
-  auto rules = idle_rules_of(c);
+  auto rules = idle_rules_of_both(c);
   rules.push_back({true,
                    c.algo + " trains all agents on the mean of their rewards",
                    {"agents.shared_reward", "agents.team", "agents.reward_after_end"}});

@@ -48,8 +48,8 @@ void describe_ppo(options_schema<Options>& s) {
       .above(0)
       .unit("return")
       .help(
-          "In the value loss, a value may differ from the old value by at most this; null means no "
-          "clipping.");
+          "In the value loss, a value may differ from the old value by at most this, with "
+          "normalised values by so many of their deviations; null means no clipping.");
   s.field("clip_vf_loss", &ppo_options::clip_vf_loss)
       .also_known_as({"use_clipped_value_loss", "clip_vloss"})
       .help(
@@ -58,12 +58,12 @@ void describe_ppo(options_schema<Options>& s) {
           "MAPPO's code and CleanRL.");
   s.field("huber_delta", &ppo_options::huber_delta)
       .also_known_as({"use_huber_loss"})
-      .above(0)
+      .at_least(1e-6)
       .unit("return")
       .help(
-          "Beyond this distance from the return a value's loss grows linearly and no longer by the "
-          "square: it is twice the Huber loss. null means that it is the squared error "
-          "everywhere.");
+          "Beyond this distance from the return, with normalised values so many deviations, a "
+          "value's loss grows linearly and no longer by the square: it is twice the Huber loss. "
+          "null means that it is the squared error everywhere.");
 }
 
 /// The rules about options of PPO's update rule without effect.

@@ -1,5 +1,5 @@
 // Environments of the learning tests for several agents: a team whose players take turns, and a
-// team whose members come and go. Each has a twin with continuous actions, for MADDPG and MATD3.
+// team whose members come and go.
 
 #include <algorithm>
 #include <array>
