@@ -157,9 +157,12 @@ nlohmann::json with_environment(nlohmann::json document, const eval_arguments& a
 }
 
 /// Throws std::invalid_argument if the model's network does not fit the environment.
-void require_fitting(const env_spec& spec, const saved_model& model,
+void require_fitting(const env_spec& spec, const run_settings& settings, const saved_model& model,
                      const std::filesystem::path& path) {
-  const auto needed = shape_of(spec);
+  // The policies of several agents are held against the observation of all of them.
+  const bool has_policies = settings.shape != nullptr;
+  const auto needed =
+      shape_of(spec, has_policies ? network_body::automatic : settings.network.body);
   if (fits(model.shape, needed)) return;
   throw std::invalid_argument(fmt::format(
       "{}: expected an environment whose spaces fit the network of {}, which is for {}; got one "
@@ -174,7 +177,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   const auto path = model_of(run, arguments.model);
   const auto model = load_model(path);
   const auto spec = spec_of(played);
-  require_fitting(spec, model, path);
+  require_fitting(spec, settings, model, path);
   auto video = begin_video(arguments, played);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
   require_sessions(played, 0, 1, static_cast<int>(episodes));

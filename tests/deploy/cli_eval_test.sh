@@ -3,7 +3,7 @@
 set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
-run train -n 512 --seed 3 --metrics-port 0 rollout.n_steps=64 env.n_envs=2 rollout.batch=2 policy.hidden=[8] \
+run train -n 512 --seed 3 --deterministic --metrics-port 0 rollout.n_steps=64 env.n_envs=2 rollout.batch=2 policy.hidden=[8] \
   trainer.n_epochs=2 evaluation.every_steps=256 evaluation.episodes=2 evaluation.final_episodes=2
 report "a run of two updates succeeds" $((code != 0))
 run_dir=runs/ppo/CartPole-v1_1
@@ -30,6 +30,10 @@ export PYTHONPATH=$sources/tests/actors/python/worlds
 run train --env good:Counter -n 64 rollout.n_steps=64 trainer.batch_size=32 policy.hidden=[8] evaluation.final_episodes=1 \
   env.python=/usr/bin/python3 --metrics-port 0
 report "a run on an environment in Python succeeds" $((code != 0))
+run train --env good:Board policy.kind=cnn -n 64 rollout.n_steps=64 trainer.batch_size=32 policy.cnn.features=8 \
+  evaluation.final_episodes=1 env.python=/usr/bin/python3 --metrics-port 0
+run eval runs/ppo/good-Board_1 --episodes 2
+report "eval takes a board that the run has convolved by its choice" $((code != 0))
 run eval runs/ppo/good-Counter_1 --env good:FirstOption --episodes 1 'env.reset_options={"first": 40}' --json
 holds "eval passes reset options, here of another environment in Python" "s['env'] == 'good:FirstOption' and s['eval_mean'] == 200"
 run eval runs/ppo/good-Counter_1 --episodes 1 'env.options={"length": 3, "truncates": true}'

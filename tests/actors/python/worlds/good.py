@@ -66,6 +66,26 @@ class Everything:
         return self.observe(), reward, False, False, {}
 
 
+class Board:
+    """A board of bytes, whose first cell says which action has a reward."""
+
+    def __init__(self):
+        self.observation_space, self.action_space = Box(0, 1, (40, 40, 2), np.uint8), Discrete(2)
+        self.first = 0
+
+    def see(self):
+        board = np.zeros((40, 40, 2), np.uint8)
+        board[0, 0, 0] = self.first
+        return board
+
+    def reset(self, *, seed=None, options=None):
+        self.first = 1 - self.first
+        return self.see(), {}
+
+    def step(self, action):
+        return self.see(), float(action == self.first), True, False, {}
+
+
 class Compass:
     """Numbers its words in the order in which a set has them."""
 
