@@ -55,7 +55,7 @@ nlohmann::ordered_json to_json(const json_view& view);
 /// Returns the spaces of a view that has all of its parts: the space of the part, or a Dict of
 /// several, whose names are the pointers with '.' for '/'. Throws std::invalid_argument.
 env_spec spec_of(const json_view& view, const std::string& id);
-/// Returns the conversion of a view that has all of its parts. `where` names the view in messages.
+/// Returns the conversion of a view that has all of its parts.
 numeric_view numeric_view_of(const json_view& view, env_spec spec);
 
 /// Returns the legal actions of an observation. Throws wrong_shape.
