@@ -123,7 +123,7 @@ thought_answer split_thought(std::string_view content) {
 void write_qwen3(chat_writer& to, const messages& all) {
   std::size_t question = all.size() - 1;
   for (std::size_t i = all.size(); i-- > 0;) {
-    const auto& [role, content] = all[i];
+    const auto& [role, content, fields] = all[i];
     const bool tool =
         content.starts_with("<tool_response>") && content.ends_with("</tool_response>");
     if (role != "user" || tool) continue;
@@ -131,7 +131,7 @@ void write_qwen3(chat_writer& to, const messages& all) {
     break;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [role, content] = all[i];
+    const auto& [role, content, fields] = all[i];
     if (role != "assistant") {
       to.turn(role, content);
       continue;
@@ -165,7 +165,7 @@ void write_llama3_2(chat_writer& to, const messages& all, const chat_options& op
 }
 
 void write_bytes(chat_writer& to, const messages& all) {
-  for (const auto& [role, content] : all)
+  for (const auto& [role, content, fields] : all)
     to.token("<|" + role + "|>").text(content).token(end_of_turn(chat_style::bytes));
 }
 
@@ -226,7 +226,12 @@ chat_style read_chat_style(const fs::path& path) {
 std::vector<chat_piece> render_chat(chat_style style, const messages& all,
                                     const chat_options& options) {
   if (all.empty()) throw std::invalid_argument("chat: expected a message or more, got none");
+  if (!options.tools.empty())
+    throw std::invalid_argument("chat: this chat template takes no tools");
   for (const auto& message : all) {
+    if (!message.fields.empty())
+      throw std::invalid_argument("chat: expected messages with a role and a content, got also " +
+                                  detail::printable(message.fields, 200));
     const bool is_known = message.role == "system" || message.role == "user" ||
                           message.role == "assistant" ||
                           (message.role == "tool" && style == chat_style::bytes);
@@ -306,6 +311,19 @@ std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(), ends_turn);
   const auto answer = std::find_if(std::next(last), pieces.rend(), ends_turn);
   return encode_pieces(tokens, style, {answer.base(), pieces.end()});
+}
+
+std::vector<token_id> encode_answer(const tokenizer& tokens, chat_style style,
+                                    const messages& before, const chat_message& answer,
+                                    const chat_options& options) {
+  auto all = before;
+  all.push_back(answer);
+  render_chat(style, all, options);  // refuses what it can't write
+  auto ids = tokens.encode(answer.content);
+  const chat_piece end{std::string(end_of_turn(style)), true};
+  const auto ending = encode_pieces(tokens, style, {&end, 1});
+  ids.insert(ids.end(), ending.begin(), ending.end());
+  return ids;
 }
 
 std::string_view end_of_turn(chat_style style) {

@@ -32,12 +32,18 @@ chat_style read_chat_style(const std::filesystem::path& path);
 struct chat_message {
   std::string role;  ///< system, user or assistant; in the style bytes also tool
   std::string content;
+  /// The other fields of the message, a JSON object, such as {"tool_calls": [...]}. Empty means
+  /// none.
+  std::string fields = {};
 };
 
 struct chat_options {
   bool generation_prompt = true;     ///< true if the text ends where the assistant's answer begins
   bool thinking = true;              ///< Qwen3: true lets it think; false writes empty thoughts
   std::string date = "26 Jul 2024";  ///< Llama 3.2: the date in its prompt
+  /// The tools that the assistant may call, a JSON list in the form of apply_chat_template. Empty
+  /// means none.
+  std::string tools = {};
 };
 
 /// A part of a conversation's text: a special token, or the text between two special tokens.
@@ -63,6 +69,13 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style,
 /// beginning of the next answer. Throws like encode_chat.
 std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
                                        const chat_message& next, const chat_options& options = {});
+
+/// The token ids that the assistant writes as its turn after the messages `before`, with the token
+/// that ends the turn. They are what the loss of supervised fine-tuning covers; encode_chat of
+/// `before` with a generation prompt gives the ids before them. Throws like encode_chat.
+std::vector<token_id> encode_answer(const tokenizer& tokens, chat_style style,
+                                    const std::vector<chat_message>& before,
+                                    const chat_message& answer, const chat_options& options = {});
 
 /// The text of the token that ends an answer.
 std::string_view end_of_turn(chat_style style);
