@@ -86,26 +86,12 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }
-  // The seed doesn't matter, because evaluate loads all weights.
-  constexpr std::uint64_t any_seed = 0;
-  if (options_.shape.policies.empty()) choices_ = choice_map(spec.action_space);
   const auto script = [this](scripted_policy_request of) {
     of.env_options = options_.env_options;
     return make_scripted_policy(of);
   };
-  network_ =
-      make_acting_network(options_.shape, options_.network, spec.action_space, any_seed, script);
-}
-
-env_actions evaluator::act(std::span<const float> obs, action_random& random) {
-  const auto rows = environments_->size();
-  env_actions actions;
-  actions.discrete.resize(rows * static_cast<std::size_t>(options_.shape.choice_count()));
-  actions.continuous.resize(rows * static_cast<std::size_t>(options_.shape.continuous_size));
-  const action_rows_out out{actions.discrete.data(), actions.continuous.data()};
-  network_->act(obs.data(), static_cast<int>(rows), random, options_.deterministic, out);
-  choices_.to_environment(actions.discrete);
-  return actions;
+  model_ =
+      std::make_unique<acting_model>(options_.shape, options_.network, spec.action_space, script);
 }
 
 double score_of(const network_shape& shape, std::span<const double> agent_returns,
@@ -121,7 +107,7 @@ double score_of(const network_shape& shape, std::span<const double> agent_return
 
 evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t seed) {
   if (episodes == 0) throw std::invalid_argument("evaluate: expected episodes > 0, got 0");
-  network_->load_parameters(of.parameters);
+  model_->load_parameters(of.parameters);
   action_random random(derived_seed(seed, "evaluation's actions"));
   const auto n = environments_->size();
   const auto spec = environments_->spec();
@@ -139,7 +125,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   if (watcher_) watcher_(*environments_, nullptr);
   while (played.size() < episodes) {
     if (stop_asked_ && stop_asked_()) throw evaluation_error("an evaluation was stopped");
-    auto actions = act(obs, random);
+    auto actions = model_->act(obs, random, options_.deterministic);
     if (together.counts()) count(together, obs, actions.discrete, left);
     auto after = environments_->step(std::move(actions));
     note_progress();

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "actors/environments/hosted_environment.hpp"
-#include "actors/networks/acting_network.hpp"
-#include "actors/networks/choice_map.hpp"
+#include "actors/networks/acting_model.hpp"
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {
@@ -103,15 +102,11 @@ class evaluator {
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
-  /// Returns an action for each row of `obs`.
-  env_actions act(std::span<const float> obs, action_random& random);
-
   evaluator_options options_;
   std::function<bool()> stop_asked_;
   evaluation_watcher watcher_;
   std::unique_ptr<vector_environment> environments_;
-  std::unique_ptr<acting_network> network_;
-  choice_map choices_;
+  std::unique_ptr<acting_model> model_;
 };
 
 }  // namespace troupe

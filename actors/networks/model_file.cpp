@@ -19,7 +19,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/checkpoint/sha256.hpp"
+#include "actors/environments/space_json.hpp"
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/plain_pickle.hpp"
 
@@ -264,6 +267,11 @@ std::string serialise(const saved_model& model) {
   number("policy_version", static_cast<std::int64_t>(model.policy_version));
   number("steps", model.steps);
   if (model.score) insert("score", *model.score);
+  if (!model.algo.empty()) text("algo", model.algo);
+  if (model.action_space) {
+    text("action_space", space_to_json(*model.action_space)
+                             .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  }
 
   archive zip;
   const auto block = zip.add(model.parameters.detach().contiguous());
@@ -344,7 +352,51 @@ void replace_file(const fs::path& path, std::string_view bytes) {
   }
 }
 
+// Returns the string under a key of the JSON file, or "" if the file does not have it.
+std::string text_in(const fs::path& path, const char* key) {
+  std::ifstream file(path);
+  const auto document = nlohmann::json::parse(file, nullptr, false);
+  if (!document.is_object() || !document.contains(key) || !document[key].is_string()) return "";
+  return document[key].get<std::string>();
+}
+
+// Says what a folder, or a file in a folder of that kind, is instead of a model file; "" if that is
+// not known.
+std::string folder_kind(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "manifest.sha256", ignored)) {
+    return "a checkpoint of " + text_in(folder / "manifest.json", "algorithm") + " on " +
+           text_in(folder / "manifest.json", "environment") + ", from which --resume goes on";
+  }
+  if (fs::exists(folder / "model.safetensors", ignored)) {
+    const auto algo = text_in(folder.parent_path() / "config.json", "algo");
+    return "a language model" + (algo.empty() ? std::string() : " that " + algo + " has written");
+  }
+  const auto algo = text_in(folder / "config.json", "algo");
+  return algo.empty() ? "" : "in a run directory of " + algo;
+}
+
+// Throws for what begins like no model file.
+void require_model_file(const fs::path& path) {
+  std::error_code ignored;
+  const auto absolute = fs::absolute(path, ignored).lexically_normal();
+  if (fs::is_directory(path, ignored)) {
+    // A trailing slash makes an empty last name.
+    const auto kind = folder_kind(absolute.has_filename() ? absolute : absolute.parent_path());
+    const bool is_run = kind.starts_with("in a run directory");
+    fail(path, "expected the model file of a policy, got a folder" +
+                   (kind.empty() ? std::string()
+                                 : ", which is " + (is_run ? kind.substr(3) : kind)));
+  }
+  const auto kind = folder_kind(absolute.parent_path());
+  const bool other = kind.starts_with("a checkpoint") || kind.starts_with("a language model");
+  if (other && fs::exists(path, ignored)) {
+    fail(path, "expected the model file of a policy, got a file of " + kind);
+  }
+}
+
 std::string read_verified(const fs::path& path) {
+  require_model_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, std::string("cannot be opened: ") + std::strerror(errno));
   std::string bytes(std::istreambuf_iterator<char>(file), {});
@@ -450,6 +502,10 @@ saved_model load_model(const fs::path& path) {
     model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
     if (dict.has("score")) model.score = dict.at<double>("score");
     if (dict.has("steps")) model.steps = dict.at<std::int64_t>("steps");
+    if (dict.has("algo")) model.algo = dict.text("algo");
+    if (dict.has("action_space")) {
+      model.action_space = space_from_json(nlohmann::json::parse(dict.text("action_space")));
+    }
     const auto& block = dict.at<pickled_tensor>("parameters");
     model.parameters = copy_parameters(block, records);
     for (const auto& [name, tensor] : dict.tensors()) {
@@ -462,13 +518,29 @@ saved_model load_model(const fs::path& path) {
   }
 }
 
+std::string writer_of(const saved_model& model) {
+  if (!model.algo.empty()) return model.algo;
+  const std::string several = model.shape.policies.empty() ? "" : " for several agents";
+  return "an algorithm with a network of kind " + std::string(to_string(model.options.kind)) +
+         several;
+}
+
 std::uint64_t load_model(const fs::path& path, actor_critic& model) {
   const auto saved = load_model(path);
+  if (saved.options.kind != network_kind::actor_critic || !saved.shape.policies.empty()) {
+    fail(path, "was written by " + writer_of(saved) +
+                   ", expected an actor-critic network of a single agent, such as those of ppo, a2c "
+                   "and reinforce");
+  }
   auto shape = saved.shape;
   if (fits(shape, model.shape())) shape = model.shape();
   const auto found = to_string(shape, saved.options);
   const auto expected = to_string(model.shape(), model.options());
   if (found != expected) fail(path, "holds (" + found + "), expected (" + expected + ")");
+  if (saved.parameters.numel() != model.parameter_count()) {
+    fail(path, "holds " + std::to_string(saved.parameters.numel()) + " parameters, expected " +
+                   std::to_string(model.parameter_count()));
+  }
   model.load_parameters(saved.parameters);
   return saved.policy_version;
 }

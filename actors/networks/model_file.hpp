@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "actors/environments/space.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 
@@ -16,8 +17,9 @@ namespace troupe {
 
 class actor_critic;
 
-/// Thrown for a model file that cannot be written, or is missing, damaged or of another shape. The
-/// message names the file.
+/// Thrown for a model file that cannot be written, or is missing, damaged or of another shape, and
+/// for a file of another kind. The message names the file and, if it is known, the algorithm that
+/// wrote it.
 class model_file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -35,7 +37,15 @@ struct saved_model {
   /// The tensors that don't act: an off-policy algorithm's critics "qf0.N.weight", ... and SAC's
   /// "log_ent_coef" [1]. Empty for on-policy algorithms, whose critic is one of the parameters.
   named_tensors beside = {};
+  std::string algo = {};  ///< The algorithm that wrote it. Files of older versions have none.
+  /// The action space of its environment, to which actions are scaled. Files of older versions have
+  /// none.
+  std::optional<space> action_space = std::nullopt;
 };
+
+/// Returns who wrote a model, for messages: "sac", or for a file that does not tell it, such as "an
+/// algorithm with a network of kind squashed_gaussian".
+std::string writer_of(const saved_model& model);
 
 /// Writes a file that Python's torch.load reads with its defaults: PyTorch's zip format with a
 /// dictionary, and the SHA-256 of the rest as the zip's comment. The dictionary has the parameters
@@ -51,8 +61,9 @@ void save_model(const std::filesystem::path& path, const actor_critic& model,
 /// read_plain_pickle refuses everything else, so a stranger's file can run no code.
 saved_model load_model(const std::filesystem::path& path);
 
-/// Reads the weights into `model` and returns their version. Throws model_file_error, with both
-/// shapes in its message, if they differ; `model` is then unchanged.
+/// Reads the weights into `model` and returns their version. Throws model_file_error if the file has
+/// a network of another kind, or of several agents, with the algorithm that wrote it in its message,
+/// and with both shapes if these differ; `model` is then unchanged.
 std::uint64_t load_model(const std::filesystem::path& path, actor_critic& model);
 
 /// Returns the SHA-256, 64 hexadecimal digits, of the bytes of a contiguous float tensor. Equal

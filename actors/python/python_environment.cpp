@@ -19,8 +19,8 @@
 
 #include "actors/environments/agent_layout.hpp"
 #include "actors/environments/canvas.hpp"
+#include "actors/environments/space_json.hpp"
 #include "actors/environments/vector_env.hpp"
-#include "actors/python/python_space.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/successor.hpp"
@@ -62,10 +62,10 @@ struct python_facts {
 env_spec with_agents(env_spec spec, const json& several) {
   for (const auto& agent : several.at("agents"))
     spec.agents.push_back({.name = agent.at(0).get<std::string>(),
-                           .observation_space = python_space(agent.at(1)),
-                           .action_space = python_space(agent.at(2))});
+                           .observation_space = space_from_json(agent.at(1)),
+                           .action_space = space_from_json(agent.at(2))});
   const auto& state = several.at("state_space");
-  if (!state.is_null()) spec.state_space = python_space(state);
+  if (!state.is_null()) spec.state_space = space_from_json(state);
   spec.agents_vary = several.at("agents_vary").get<bool>();
   spec.action_masks = several.at("action_masks").get<bool>();
   return with_joint_spaces(std::move(spec));
@@ -74,8 +74,8 @@ env_spec with_agents(env_spec spec, const json& several) {
 python_facts facts_of(const environment_request& request, const json& told) {
   python_facts facts;
   facts.spec = {.id = request.id,
-                .observation_space = python_space(told.at("observation_space")),
-                .action_space = python_space(told.at("action_space"))};
+                .observation_space = space_from_json(told.at("observation_space")),
+                .action_space = space_from_json(told.at("action_space"))};
   const auto& limit = told.at("max_episode_steps");
   if (limit.is_number_integer()) facts.spec.max_episode_steps = limit.get<std::int64_t>();
   facts.spec.render_fps = told.at("render_fps").get<double>();

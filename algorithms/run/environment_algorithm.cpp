@@ -103,7 +103,7 @@ void environment_algorithm::write_model(const std::filesystem::path& path, const
                                         std::optional<double> score, named_tensors beside) const {
   save_model(path, saved_model{shape, in.settings.network, of.parameters,
                                static_cast<std::uint64_t>(of.version), score, in.progress.steps,
-                               std::move(beside)});
+                               std::move(beside), in.settings.algo, spec.action_space});
 }
 
 std::optional<double> environment_algorithm::kept_score(const std::filesystem::path& path) const {

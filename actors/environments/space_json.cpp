@@ -1,5 +1,7 @@
-#include "actors/python/python_space.hpp"
+#include "actors/environments/space_json.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -43,9 +45,58 @@ spaces::box box_of(const json& of) {
   return made;
 }
 
+json json_of_bounds(const std::vector<float>& bounds) {
+  const auto one = [](float bound) { return std::isfinite(bound) ? json(double{bound}) : json(); };
+  const bool alike = !bounds.empty() && std::ranges::all_of(bounds, [&](float bound) {
+    return bound == bounds.front();
+  });
+  if (alike) return one(bounds.front());
+  auto each = json::array();
+  for (const float bound : bounds) each.push_back(one(bound));
+  return each;
+}
+
+struct json_maker {
+  json operator()(const spaces::box& of) const {
+    return {{"kind", "box"},
+            {"shape", of.shape},
+            {"low", json_of_bounds(of.low)},
+            {"high", json_of_bounds(of.high)},
+            {"bytes", of.type == spaces::element::uint8}};
+  }
+  json operator()(const spaces::discrete& of) const {
+    return {{"kind", "discrete"}, {"n", of.n}, {"start", of.start}};
+  }
+  json operator()(const spaces::multi_discrete& of) const {
+    return {{"kind", "multi_discrete"}, {"n", of.n}, {"start", of.start}};
+  }
+  json operator()(const spaces::multi_binary& of) const {
+    return {{"kind", "multi_binary"}, {"n", of.n}};
+  }
+  json operator()(const spaces::text& of) const {
+    return {{"kind", "text"},
+            {"max", of.max_length},
+            {"min", of.min_length},
+            {"charset", of.charset}};
+  }
+  json operator()(const spaces::tuple& of) const {
+    auto parts = json::array();
+    for (const auto& part : of.parts) parts.push_back(json::array({"", space_to_json(part)}));
+    return {{"kind", "tuple"}, {"parts", std::move(parts)}};
+  }
+  json operator()(const spaces::dict& of) const {
+    auto parts = json::array();
+    for (const auto& [name, part] : of.parts)
+      parts.push_back(json::array({name, space_to_json(part)}));
+    return {{"kind", "dict"}, {"parts", std::move(parts)}};
+  }
+};
+
 }  // namespace
 
-space python_space(const json& of) {
+json space_to_json(const space& what) { return std::visit(json_maker{}, what.as_variant()); }
+
+space space_from_json(const json& of) {
   const auto kind = of.at("kind").get<std::string>();
   if (kind == "box") return box_of(of);
   if (kind == "discrete")
@@ -60,7 +111,7 @@ space python_space(const json& of) {
   std::vector<std::pair<std::string, space>> named;
   std::vector<space> ordered;
   for (const auto& part : of.at("parts")) {
-    named.emplace_back(part.at(0).get<std::string>(), python_space(part.at(1)));
+    named.emplace_back(part.at(0).get<std::string>(), space_from_json(part.at(1)));
     ordered.push_back(named.back().second);
   }
   if (kind == "dict") return spaces::dict(std::move(named));
