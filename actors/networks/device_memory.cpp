@@ -5,9 +5,10 @@
 #include <array>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
+
+#include "runtime/base/usable_cores.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -57,7 +58,7 @@ std::string in_mebibytes(std::size_t bytes) { return fmt::format("{} MiB", bytes
 
 std::size_t cuda_overhead() {
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  return 600 * mebibyte + 110 * mebibyte * std::thread::hardware_concurrency();
+  return 600 * mebibyte + 110 * mebibyte * usable_cores();
 }
 
 std::optional<device_memory> memory_of_device(int index) { return memory_by_nvml(index); }

@@ -29,7 +29,7 @@ std::string lack_of_device_memory(int index, std::size_t bytes);
 std::string lack_of_device_memory(const device_memory& memory, std::size_t bytes, bool first_use);
 
 /// The bytes that CUDA and its libraries take for themselves in a process, about: 600 MiB, and
-/// 110 MiB for each thread of this machine's processor, as each thread that computes has handles
+/// 110 MiB for each core that this process may use, as each thread that computes has handles
 /// and work space of cuBLAS and cuDNN. On an H200 with 16 threads runs took up to 2,275 MiB.
 std::size_t cuda_overhead();
 

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/control_group_of.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {
@@ -59,27 +60,10 @@ std::int64_t value_in(const path& file, const std::string& key) {
   return 0;
 }
 
-/// Where cgroup v2 is mounted; empty if it is not.
-path mount_point() {
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    const auto kind = line.find(" - cgroup2 ");
-    if (kind == line.npos) continue;
-    std::istringstream words(line);
-    std::string word;
-    for (int i = 0; i < 5; ++i) words >> word;
-    return word;
-  }
-  return {};
-}
-
 /// The group of this process; empty if there is none of v2.
 path own_group() {
-  const auto root = mount_point();
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; !root.empty() && std::getline(groups, line);)
-    if (line.starts_with("0::/")) return root / line.substr(4);
-  return {};
+  const auto place = detail::control_group_of("");
+  return place ? place->group : path();
 }
 
 bool is_enabled(const path& folder) {

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
 #include "actors/sandbox/program_user.hpp"
 #include "actors/sandbox/sandbox.hpp"
 #include "actors/sandbox/sandbox_numbers.hpp"
 #include "actors/sandbox/syscall_filter.hpp"
 #include "runtime/base/installed.hpp"
+#include "runtime/base/usable_cores.hpp"
 
 namespace troupe {
 
@@ -173,7 +173,7 @@ sandbox_maker::~sandbox_maker() = default;
 
 std::size_t runs_at_once(const sandbox_options& options) {
   if (options.parallel > 0) return static_cast<std::size_t>(options.parallel);
-  return std::max(1u, std::thread::hardware_concurrency());
+  return usable_cores();
 }
 
 }  // namespace troupe

@@ -19,26 +19,12 @@
 #include "algorithms/program/context.hpp"
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/environment_room.hpp"
+#include "algorithms/run/model_path.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace troupe::command {
 
 namespace {
-
-/// The path of the run's last_model or best_model. Throws std::invalid_argument if there is none.
-std::filesystem::path model_of(const run_directory& run, const std::string& which) {
-  const bool best = which == "best_model";
-  const auto path = best ? run.best_model() : run.last_model();
-  const auto other = best ? run.last_model() : run.best_model();
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) return path;
-  std::string message = path.string() + ": expected a model, got no file";
-  if (std::filesystem::exists(other, ignored)) {
-    message +=
-        "; there is a " + other.filename().string() + ": --model " + other.filename().string();
-  }
-  throw std::invalid_argument(message);
-}
 
 constexpr std::size_t episodes_usual = 100;
 
@@ -174,7 +160,7 @@ void require_fitting(const env_spec& spec, const run_settings& settings, const s
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const run_settings& settings, const context& of) {
   const auto played = for_evaluation(settings.env);
-  const auto path = model_of(run, arguments.model);
+  const auto path = model_of_run(run, arguments.model, "--model ");
   const auto model = load_model(path);
   const auto spec = spec_of(played);
   require_fitting(spec, settings, model, path);
@@ -229,7 +215,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
 int eval_answers(const eval_arguments& arguments, const run_directory& run, const std::string& task,
                  const nlohmann::json& document, const run_permissions& may,
                  const named_algorithm& algorithm) {
-  const auto path = model_of(run, arguments.model);
+  const auto path = model_of_run(run, arguments.model, "--model ");
   const auto [result, verdict] = algorithm.evaluate(document, may, path, arguments.episodes);
   std::fprintf(for_people(arguments), "%s, %s: %s\n", task.c_str(), arguments.model.c_str(),
                verdict.c_str());

@@ -11,7 +11,7 @@
 
 #include "actors/environments/obs_scale.hpp"
 #include "actors/networks/named_tensors.hpp"
-#include "actors/recorder/run_directory.hpp"
+#include "algorithms/run/model_path.hpp"
 
 namespace troupe {
 
@@ -45,9 +45,7 @@ std::string first_difference(const saved_model& model, const network_shape& shap
 }  // namespace
 
 std::shared_ptr<const initial_model> read_initial_model(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const bool of_run = std::filesystem::is_directory(path, ignored);
-  const auto file = of_run ? run_directory::open(path).best_model() : path;
+  const auto file = model_path(path, "best_model");
   return std::make_shared<const initial_model>(initial_model{file, load_model(file)});
 }
 

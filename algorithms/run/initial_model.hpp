@@ -23,7 +23,8 @@ struct initial_model {
   saved_model model;
 };
 
-/// Reads a model file, or the best model of a run directory. Throws model_file_error.
+/// Reads a model file, or the best model of a run directory. Throws
+/// model_file_error, and std::invalid_argument for a run without it.
 std::shared_ptr<const initial_model> read_initial_model(const std::filesystem::path& path);
 
 /// Checks that the algorithm can begin with settings.init, which is set. Throws

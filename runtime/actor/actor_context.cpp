@@ -11,6 +11,7 @@
 
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/base/scarcity.hpp"
+#include "runtime/base/usable_cores.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
@@ -54,8 +55,8 @@ actor_context::actor_context(const actor_options& options)
     config_.set("scheduler.policy", caf::atom("testing"));
   } else {
     clock_ = std::make_unique<real_clock>();
-    const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
-    const auto threads = options.threads ? options.threads : cores;
+    tell_usable_cores();
+    const auto threads = options.threads ? options.threads : usable_cores();
     require_threads(threads);
     config_.load<thread_pool>();
     config_.set("scheduler.max-threads", threads);

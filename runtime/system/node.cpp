@@ -1,10 +1,10 @@
 #include "runtime/system/node.hpp"
 
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/usable_cores.hpp"
 #include "runtime/remote/peer.hpp"
 #include "runtime/system/system_core.hpp"
 
@@ -46,7 +46,7 @@ std::string explained(const std::string& cause) {
 node::node(system& sys, link_client_options options) : membership_(std::make_shared<membership>()) {
   const auto address = options.address;
   options.metrics = &sys.metrics();
-  if (options.slots == 0) options.slots = static_cast<int>(std::thread::hardware_concurrency());
+  if (options.slots == 0) options.slots = static_cast<int>(usable_cores());
   client_ = std::make_unique<link_client>(
       std::move(options),
       link_client_events{
