@@ -11,16 +11,30 @@ namespace {
 
 constexpr std::int64_t size_max = std::int64_t{1} << 31;
 
-std::vector<std::int64_t> widths_of(const space& observations) {
-  if (const auto* one = observations.get_if<spaces::discrete>()) return {one->n};
-  std::vector<std::int64_t> widths;
-  const auto* several = observations.get_if<spaces::tuple>();
-  for (const auto& part : several ? several->parts : std::vector<space>()) {
-    const auto* one = part.get_if<spaces::discrete>();
-    if (one == nullptr) return {};
-    widths.push_back(one->n);
+/// Appends the widths of the one-hot parts. Returns false if another part is among them.
+bool append_widths(const space& observations, std::vector<std::int64_t>& to) {
+  const auto append_each = [&](const auto& parts, auto&& space_of) {
+    return std::ranges::all_of(parts,
+                               [&](const auto& part) { return append_widths(space_of(part), to); });
+  };
+  if (const auto* one = observations.get_if<spaces::discrete>()) {
+    to.push_back(one->n);
+    return true;
   }
-  return widths;
+  if (const auto* many = observations.get_if<spaces::multi_discrete>()) {
+    to.insert(to.end(), many->n.begin(), many->n.end());
+    return true;
+  }
+  if (const auto* several = observations.get_if<spaces::tuple>())
+    return append_each(several->parts, [](const space& part) -> const space& { return part; });
+  if (const auto* named = observations.get_if<spaces::dict>())
+    return append_each(named->parts, [](const auto& part) -> const space& { return part.second; });
+  return false;
+}
+
+std::vector<std::int64_t> widths_of(const space& observations) {
+  std::vector<std::int64_t> widths;
+  return append_widths(observations, widths) ? widths : std::vector<std::int64_t>();
 }
 
 /// Returns the index of the only 1 among zeros. Throws std::invalid_argument for other numbers.
@@ -40,7 +54,8 @@ std::int64_t hot_place(std::span<const float> part) {
 discrete_states::discrete_states(const space& observations) : widths_(widths_of(observations)) {
   if (widths_.empty())
     throw std::invalid_argument(
-        "discrete states: expected a discrete observation space or a tuple of them, got " +
+        "discrete states: expected a discrete or multi-discrete observation space, or a tuple or dict "
+        "of them, got " +
         to_string(observations));
   for (const auto width : widths_) {
     if (width > size_max / size_)

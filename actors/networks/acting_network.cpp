@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "actors/environments/obs_scale.hpp"
@@ -58,6 +59,15 @@ int checked_outputs_of(const network_shape& shape, const network_options& option
   const auto kind = options.kind;
   const bool fits = has_action_values(kind) ? shape.discrete_actions > 0
                                             : shape.is_continuous() && shape.choice_count() == 0;
+  if (kind == network_kind::q_table) {
+    const auto sum = std::accumulate(shape.states.begin(), shape.states.end(), std::int64_t{0});
+    if (shape.states.empty() || sum != shape.obs_size || shape.mask_size != 0 ||
+        options.normalize_obs) {
+      throw std::invalid_argument(
+          "a table (" + to_string(shape) +
+          "): expected observations of one-hot parts, which are not normalised and have no mask");
+    }
+  }
   const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
   if (!fits || !can_explore || kind == network_kind::actor_critic) {
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
@@ -75,6 +85,12 @@ int checked_outputs_of(const network_shape& shape, const network_options& option
   return outputs_of(shape, options);
 }
 
+/// The shape of the layers. A table has none, and a single input takes no memory.
+network_shape stack_shape(const network_shape& shape, const network_options& options) {
+  if (options.kind != network_kind::q_table) return shape;
+  return {.obs_size = 1, .discrete_actions = shape.discrete_actions};
+}
+
 }  // namespace
 
 single_network::single_network(const network_shape& shape, const network_options& options)
@@ -83,7 +99,13 @@ single_network::single_network(const network_shape& shape, const network_options
       obs_size_(shape.obs_size),
       masked_(shape.mask_size > 0),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
-      net_(shape, options, checked_outputs_of(shape, options)) {
+      states_(shape.states),
+      net_(stack_shape(shape, options), options, checked_outputs_of(shape, options)) {
+  if (kind_ == network_kind::q_table) {
+    parameters_.resize(static_cast<std::size_t>(shape.state_count()) *
+                       static_cast<std::size_t>(actions_));
+    return;
+  }
   if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
   parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0) +
                      (normalize_obs_ ? 2 * static_cast<std::size_t>(shape.obs_size) : 0));
@@ -99,7 +121,21 @@ void single_network::load_parameters(const at::Tensor& parameters) {
               "load_parameters: expected at least ", parameter_count(), " contiguous floats, got ",
               parameters.numel());
   std::copy_n(parameters.data_ptr<float>(), parameters_.size(), parameters_.begin());
-  device_copy_ = net_.device_copy(parameters_.data());
+  if (kind_ != network_kind::q_table) device_copy_ = net_.device_copy(parameters_.data());
+}
+
+/// Takes the largest value in the row of each observation's state.
+void single_network::act_by_table(const float* obs, int rows, std::int64_t* choice) const {
+  const auto count = static_cast<std::size_t>(actions_);
+  for (int row = 0; row < rows; ++row) {
+    std::size_t state = 0;
+    for (const int size : states_) {
+      const auto place = std::max_element(obs, obs + size) - obs;
+      state = state * static_cast<std::size_t>(size) + static_cast<std::size_t>(place);
+      obs += size;
+    }
+    choice[row] = detail::best_allowed(parameters_.data() + state * count, nullptr, actions_);
+  }
 }
 
 void single_network::draw_noise(int rows, action_random& random) {
@@ -145,6 +181,7 @@ const float* single_network::inputs_of(const float* obs, int rows) {
 
 void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
                          action_rows_out actions) {
+  if (kind_ == network_kind::q_table) return act_by_table(obs, rows, actions.choice);
   const float* seen = inputs_of(obs, rows);
   if (noise_) return act_with_noise(seen, rows, random, deterministic, actions.value);
   const std::size_t width = net_.outputs();

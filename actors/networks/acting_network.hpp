@@ -39,7 +39,7 @@ class action_scale {
 
 /// The network of an off-policy policy as far as acting needs it: it maps observations to the
 /// outputs of its network_kind. The parameters are one flat block of floats: first those of
-/// detail::network_stack, then with use_sde log std [H, A], then with normalize_obs the scale of
+/// detail::network_stack, or a table [S, A], then with use_sde log std [H, A], then with normalize_obs the scale of
 /// observations (see obs_scale.hpp). Of action values it takes the largest that the shape's action
 /// mask allows.
 ///
@@ -67,6 +67,7 @@ class single_network {
 
  private:
   const float* inputs_of(const float* obs, int rows);
+  void act_by_table(const float* obs, int rows, std::int64_t* choice) const;
   void act_with_noise(const float* obs, int rows, action_random& random, bool deterministic,
                       float* actions);
 
@@ -75,6 +76,7 @@ class single_network {
   int obs_size_;  // D
   bool masked_;   // rows have an action mask behind the network's inputs
   int actions_;   // the number of discrete actions, or A
+  std::vector<int> states_;  // of a q_table
   detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;

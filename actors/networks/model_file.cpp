@@ -249,6 +249,7 @@ std::string serialise(const saved_model& model) {
   number("interleaved", model.shape.interleaved);
   number("multi_binary", model.shape.multi_binary);
   insert_parts(dict, model.shape.parts);
+  if (!model.shape.states.empty()) insert("states", to_list(model.shape.states));
   number("critic_only", model.shape.critic_only);
   number("mask_size", model.shape.mask_size);
   insert_agents(dict, model.shape);
@@ -483,6 +484,7 @@ saved_model load_model(const fs::path& path) {
       model.shape.multi_binary = dict.number("multi_binary");
       model.shape.parts = parts_in(dict);
     }
+    if (dict.has("states")) model.shape.states = dict.numbers("states");
     if (dict.has("critic_only")) {  // older files have a single agent without masks
       model.shape.critic_only = dict.number("critic_only");
       model.shape.mask_size = dict.number("mask_size");

@@ -91,6 +91,11 @@ tensor_layout layout_of_policies(const network_shape& shape, const network_optio
 
 tensor_layout layout_of(const network_shape& shape, const network_options& options) {
   if (!shape.policies.empty()) return layout_of_policies(shape, options);
+  if (options.kind == network_kind::q_table) {
+    tensor_layout table;
+    table.add("q_table", {shape.state_count(), shape.discrete_actions});
+    return table;
+  }
   const auto extractor = detail::make_extractor(shape, options);
   const int all_inputs = extractor ? extractor->features() : shape.obs_size;
   const int inputs = extractor ? all_inputs : shape.actor_inputs();

@@ -1,6 +1,7 @@
 #include "actors/networks/network.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -23,6 +24,20 @@ std::vector<int> network_shape::choices() const {
 
 int network_shape::choice_count() const {
   return (discrete_actions > 0 ? 1 : static_cast<int>(multi_discrete.size())) + multi_binary;
+}
+
+std::int64_t network_shape::state_count() const {
+  std::int64_t count = 1;
+  for (const int size : states) {
+    if (size < 1 || count > std::numeric_limits<std::int64_t>::max() / size) {
+      throw std::invalid_argument(
+          fmt::format("a table: expected sizes >= 1 of the parts of its observations, and fewer "
+                      "than 2^63 states, got {}",
+                      fmt::join(states, "x")));
+    }
+    count *= size;
+  }
+  return count;
 }
 
 int network_shape::actor_outputs() const {
@@ -54,6 +69,11 @@ network_shape shape_of(const policy_shape& policy) {
 
 bool fits(const network_shape& model, const network_shape& needed) {
   if (model == needed) return true;
+  if (!model.states.empty() && needed.states.empty()) {
+    auto table = model;
+    table.states.clear();
+    return fits(table, needed);
+  }
   auto without_parts = needed;
   without_parts.parts.clear();
   if (!model.policies.empty()) {
@@ -66,7 +86,8 @@ bool fits(const network_shape& model, const network_shape& needed) {
 }
 
 bool has_action_values(network_kind kind) {
-  return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+  return kind == network_kind::q_values || kind == network_kind::dueling_q_values ||
+         kind == network_kind::q_table;
 }
 
 int outputs_of(const network_shape& shape, const network_options& options) {
@@ -74,6 +95,7 @@ int outputs_of(const network_shape& shape, const network_options& options) {
     case network_kind::actor_critic:
       return shape.actor_outputs();
     case network_kind::q_values:
+    case network_kind::q_table:
       return shape.discrete_actions;
     case network_kind::dueling_q_values:
       return 1 + shape.discrete_actions;
@@ -93,6 +115,7 @@ constexpr std::pair<network_kind, const char*> kinds[] = {
     {network_kind::dueling_q_values, "dueling_q_values"},
     {network_kind::squashed_gaussian, "squashed_gaussian"},
     {network_kind::squashed, "squashed"},
+    {network_kind::q_table, "q_table"},
 };
 
 constexpr std::pair<network_body, const char*> bodies[] = {
@@ -209,6 +232,9 @@ std::string to_string(const network_shape& shape) {
     }
     return fmt::format("{} agents of the policies {}", shape.agents.size(), fmt::join(each, ", "));
   }
+  if (!shape.states.empty()) {
+    return fmt::format("states {}, {}", fmt::join(shape.states, "x"), actions);
+  }
   if (shape.parts.empty()) {
     const auto critic =
         shape.critic_only > 0 ? fmt::format(" ({} for the critic alone)", shape.critic_only) : "";
@@ -232,6 +258,7 @@ std::string to_string(const cnn_options& cnn) {
 }  // namespace
 
 std::string to_string(const network_shape& shape, const network_options& options) {
+  if (options.kind == network_kind::q_table) return to_string(shape) + ", q_table";
   const auto critic = options.critic_hidden
                           ? fmt::format(", critic {}", fmt::join(*options.critic_hidden, "-"))
                           : std::string();

@@ -40,6 +40,9 @@ enum class network_kind {
   dueling_q_values,   ///< dueling DQN's: the state's value, then each action's advantage
   squashed_gaussian,  ///< SAC's: mean [A] and log standard deviation [A] before a tanh
   squashed,           ///< TD3's: an action [A] before a tanh
+  /// Tabular Q-learning's: the value of each discrete action, from a table with a row for each
+  /// state. It has no layers, and observations consist of one-hot parts (network_shape::states).
+  q_table,
 };
 
 /// A part of an observation that has several: an element of a Dict or Tuple.
@@ -116,7 +119,13 @@ struct network_shape {
   std::vector<policy_shape> policies = {};
   std::vector<agent_view> agents = {};
   float image_high = 255;  ///< The number by which those of an image are divided.
+  /// The sizes of the one-hot parts of which an observation of a q_table consists. Its state is the
+  /// index of all of them together, in which that of the last part varies fastest. Empty for other
+  /// networks.
+  std::vector<int> states = {};
 
+  /// Returns the number of states of a q_table: the product of `states`.
+  std::int64_t state_count() const;
   /// Returns the number of floats that the actor sees.
   int actor_inputs() const { return obs_size - critic_only - mask_size; }
   bool is_continuous() const { return continuous_size > 0; }
@@ -141,7 +150,7 @@ network_shape shape_of(const policy_shape& policy);
 
 /// Returns whether a network of shape `model` is one for `needed`. A model of an older version
 /// doesn't name the parts of its observations; they are then taken for the needed ones if none is
-/// an image. A model of several policies is compared as a whole.
+/// an image. A model of several policies is compared as a whole, and so is a q_table.
 bool fits(const network_shape& model, const network_shape& needed);
 
 /// Options of a network. The defaults are those of Stable-Baselines3's MlpPolicy.

@@ -8,6 +8,7 @@
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/q_learning/q_learning.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
@@ -23,6 +24,8 @@ std::vector<named_algorithm> built_in_algorithms() {
       algorithm_of<reinforce_config>("reinforce",
                                      "Williams's policy gradient, with a baseline or without"),
       algorithm_of<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
+      algorithm_of<q_learning_config>("q_learning",
+                                      "tabular Q-learning, discrete states and actions"),
       algorithm_of<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
       algorithm_of<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
       algorithm_of<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),

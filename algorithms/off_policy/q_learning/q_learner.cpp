@@ -99,6 +99,20 @@ double q_learner::epsilon() const {
   return options_.epsilon_begin + done * (options_.epsilon_end - options_.epsilon_begin);
 }
 
+void q_learner::set_values(std::vector<double> values) {
+  if (values.size() != values_.size())
+    throw std::invalid_argument(fmt::format("q_learning: expected a table of {} entries, got {}",
+                                            values_.size(), values.size()));
+  values_ = std::move(values);
+}
+
+void q_learner::set_lr(double lr) {
+  if (!std::isfinite(lr) || lr < 0)
+    throw std::invalid_argument(
+        fmt::format("q_learning: lr: expected a finite number >= 0, got {}", lr));
+  options_.lr = lr;
+}
+
 q_table q_learner::table() const {
   return {version_, epsilon(), actions_, std::make_shared<const std::vector<double>>(values_)};
 }

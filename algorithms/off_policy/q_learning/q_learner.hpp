@@ -64,6 +64,15 @@ class q_learner {
   std::span<const double> values(std::int64_t state) const;
   /// The best action in `state`; the first if several are equal.
   std::int64_t greedy(std::int64_t state) const;
+  /// All values [S, A], those of a state one after another.
+  std::span<const double> all_values() const { return values_; }
+  /// Replaces all values. Throws std::invalid_argument if the number of them differs.
+  void set_values(std::vector<double> values);
+  /// Changes the share of a TD error by which a value changes. Throws std::invalid_argument unless
+  /// it is finite and >= 0.
+  void set_lr(double lr);
+  /// How many transitions were learned from.
+  std::int64_t transitions() const { return transitions_; }
   /// The share of random actions after the transitions that were learned from so far.
   double epsilon() const;
   q_table table() const;

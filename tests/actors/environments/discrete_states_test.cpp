@@ -52,7 +52,8 @@ TEST_CASE("discrete_states: what is no one-hot observation is refused", "[env]")
 
 TEST_CASE("discrete_states: a space that can't be numbered is named", "[env]") {
   CHECK_THROWS_WITH(discrete_states(spaces::box(0.0F, 1.0F, {1})),
-                    "discrete states: expected a discrete observation space or a tuple of them, "
+                    "discrete states: expected a discrete or multi-discrete observation space, or a "
+                    "tuple or dict of them, "
                     "got Box(0.0, 1.0, (1,), float32)");
   CHECK_THROWS_AS(discrete_states(spaces::tuple({spaces::discrete(2), six_states()})),
                   std::invalid_argument);

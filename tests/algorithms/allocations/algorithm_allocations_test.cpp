@@ -75,6 +75,12 @@ options off_policy(const work& of) {
                                      sized("log.episodes", of.row ? 1 : 1000)};
 }
 
+options tables(const work& of) {
+  return with_episodes(of) + options{sized("collection.train_freq", of.steps),
+                                     sized("total_steps", updates * of.steps * environments),
+                                     sized("log.episodes", of.row ? 1 : 1000)};
+}
+
 /// In this environment no episode ends before its limit.
 template <options (*Sized)(const work&)>
 options in_mountains(const work& of) {
@@ -251,6 +257,7 @@ const std::vector<counted_algorithm> counted = {
     {"a2c", count_run<in_mountains<on_policy>>, {0, 0, 480, 1}},
     {"reinforce", count_run<in_mountains<on_policy>>, {0, 0, 480, 1}},
     {"dqn", count_run<in_mountains<off_policy>>, {0, 0, 150, 1}},
+    {"q_learning", count_run<tables>, {0, 0, 250, 1}},
     {"sac", count_run<off_policy>, {0, 0, 190, 1}},
     {"td3", count_run<off_policy>, {0, 0, 165, 1}},
     {"ddpg", count_run<off_policy>, {0, 0, 165, 1}},

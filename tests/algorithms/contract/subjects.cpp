@@ -56,6 +56,51 @@ class level_pole final : public environment {
   std::int64_t steps_ = 0;
 };
 
+/// A row of six places, of which the last one pays. No episode ends before its limit.
+class places final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Places-v0",
+            .observation_space = spaces::multi_discrete({2, 3}),
+            .action_space = spaces::discrete(2),
+            .max_episode_steps = 10};
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    if (seed) random_ = action_random(*seed);
+    place_ = static_cast<std::int64_t>(random_.below(3));
+    show(obs);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    place_ = std::clamp<std::int64_t>(place_ + (action.discrete() == 1 ? 1 : -1), 0, 5);
+    show(obs);
+    return {.reward = place_ == 5 ? 1.0 : -0.1};
+  }
+  bool save(state_writer& to) const override {
+    const auto random = random_.state();
+    to.put("random", std::vector<std::uint64_t>(random.begin(), random.end()));
+    to.put("place", place_);
+    return true;
+  }
+  void restore(const state_reader& from) override {
+    std::vector<std::uint64_t> random;
+    from.get("random", random);
+    action_random::state_type state{};
+    std::ranges::copy(random, state.begin());
+    random_.set_state(state);
+    from.get("place", place_);
+  }
+
+ private:
+  void show(std::span<float> obs) const {
+    std::ranges::fill(obs, 0.0f);
+    obs[static_cast<std::size_t>(place_ / 3)] = 1.0f;
+    obs[static_cast<std::size_t>(2 + place_ % 3)] = 1.0f;
+  }
+
+  action_random random_{0};
+  std::int64_t place_ = 0;
+};
+
 /// Pays for the letters in each of two replies, and refuses a reply without any.
 class letters_wanted final : public text_environment {
  public:
@@ -86,6 +131,7 @@ void register_worlds() {
   static const bool known =
       (register_environment<level_pole<true>>("LevelPole-v0"),
        register_environment<level_pole<false>>("ForgetfulLevelPole-v0"),
+       register_environment<places>("Places-v0"),
        register_text_environment({.name = "letters_wanted",
                                   .make = [] { return std::make_unique<letters_wanted>(); },
                                   .turns = 3,
@@ -120,6 +166,15 @@ const options off_policy = evaluated + options{"total_steps=440",
                                                "trainer.batch_size=8",
                                                "policy.hidden=[8]",
                                                "log.episodes=1"};
+
+/// Fourteen updates of 32 steps.
+const options tables = evaluated + options{"total_steps=448",
+                                           "env.n_envs=2",
+                                           "collection.train_freq=16",
+                                           "collection.workers=3",
+                                           "collection.max_staleness=4",
+                                           "trainer.lr=0.5",
+                                           "log.episodes=2"};
 
 /// Seven updates of four environments.
 const options joint_on_policy =
@@ -175,6 +230,9 @@ std::vector<subject> single_agents() {
       {"dqn, prioritised and normalised", "dqn",
        off_policy + normalized + options{prioritised, "replay.n_step=3"}},
       {"dqn on a curriculum", "dqn", off_policy + levels + options{"env.id=LevelPole-v0"}},
+      {"q_learning", "q_learning", tables + options{"env.id=Places-v0"}},
+      {"q_learning, a falling step size", "q_learning",
+       tables + linear + options{"env.id=Blackjack-v1"}},
       {"sac", "sac", off_policy + linear},
       {"sac, prioritised and normalised", "sac",
        off_policy + normalized + options{prioritised, "replay.n_step=3"}},

@@ -1,0 +1,107 @@
+#include "algorithms/off_policy/q_learning/config.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+q_learning_config::q_learning_config() {
+  env.id = "Blackjack-v1";
+  log.episodes = 100;
+  exploration.fraction = 0.5;
+}
+
+off_policy_config q_learning_config::shared() const {
+  off_policy_config c;
+  c.algo = algo;
+  c.env = env;
+  c.total_steps = total_steps;
+  c.seed = seed;
+  c.mode = mode;
+  c.collection = {.learning_starts = 0,
+                  .train_freq = collection.train_freq,
+                  .gradient_steps = 1,
+                  .workers = collection.workers,
+                  .max_staleness = collection.max_staleness};
+  c.evaluation = evaluation;
+  c.checkpoint = checkpoint;
+  c.log = log;
+  c.deterministic = deterministic;
+  c.faults = faults;
+  return c;
+}
+
+void describe(options_schema<q_rule_options>& s) {
+  s.field("lr", &q_rule_options::lr)
+      .also_known_as({"alpha", "learning_rate"})
+      .above(0)
+      .at_most(1)
+      .help("The share of a TD error by which a value changes, at the start of training.");
+  s.field("lr_schedule", &q_rule_options::lr_schedule)
+      .help("How lr changes: constant keeps it, linear lets it fall to 0 at the end of training.");
+  describe_gamma(s);
+  s.field("initial_value", &q_rule_options::initial_value)
+      .help("The initial value of every entry; a high value makes the greedy policy explore.");
+}
+
+void describe(options_schema<q_collection_section>& s) {
+  s.field("train_freq", &q_collection_section::train_freq)
+      .at_least(1)
+      .at_most(1'048'576)
+      .unit("steps")
+      .help(
+          "The number of steps of each environment between updates; one message asks for all of "
+          "them.");
+  s.field("workers", &q_collection_section::workers)
+      .at_least(1)
+      .at_most(4096)
+      .help(
+          "The number of collections under way at once in async mode; each has its own "
+          "environments.");
+  s.field("max_staleness", &q_collection_section::max_staleness)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("updates")
+      .help("In async mode, collections may be so many updates ahead of the trainer.");
+}
+
+std::vector<idle_rule> idle_rules_of(const q_learning_config& c) {
+  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
+  rules.push_back({c.mode == training_mode::sync,
+                   "mode is sync",
+                   {"collection.workers", "collection.max_staleness"}});
+  return rules;
+}
+
+void describe(options_schema<q_learning_config>& s) {
+  using config = q_learning_config;
+  s.field("algo", &config::algo).one_of({config().algo}).help("The name of the algorithm.");
+  s.field("env", &config::env).help("The environment that the policy learns on.");
+  s.field("total_steps", &config::total_steps)
+      .at_least(1)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help(
+          "Training ends after at least so many environment steps; the last collection is "
+          "completed.");
+  s.field("seed", &config::seed).help("The seed of actions and environments.");
+  s.field("mode", &config::mode)
+      .help(
+          "sync alternates between collections and updates; async collects while the trainer "
+          "trains.");
+  s.field("collection", &config::collection).help("The collection of experience.");
+  s.field("evaluation", &config::evaluation)
+      .help("Evaluations play episodes without exploration and store nothing.");
+  s.field("checkpoint", &config::checkpoint)
+      .help("The checkpoints from which a run can be resumed.");
+  s.field("log", &config::log).help("The rows of progress.csv.");
+  s.field("trainer", &config::trainer).help("The options of the update rule.");
+  s.field("exploration", &config::exploration)
+      .help("The share of random actions in collections.");
+  describe_deterministic(s);
+  s.rule("env", "no normalize_obs, because a table is indexed by the observation itself",
+         [](const config& c) { return !c.env.normalize_obs; });
+  s.rule("env", "no normalize_reward; reward_scale multiplies rewards by a constant",
+         [](const config& c) { return !c.env.normalize_reward; });
+}
+
+}  // namespace troupe

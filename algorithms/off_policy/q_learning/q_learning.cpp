@@ -1,0 +1,262 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/off_policy/q_learning/q_learning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "actors/networks/shape_of.hpp"
+#include "actors/random/derived_seed.hpp"
+#include "actors/trainer/learn_and_push.hpp"
+#include "actors/weights/give_weights.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
+#include "algorithms/run/initial_model.hpp"
+#include "algorithms/run/replay_endpoints.hpp"
+#include "algorithms/run/run_state.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The state of the collections in a checkpoint.
+struct collections_state {
+  std::int64_t begun;
+  std::int64_t episodes_to_log;
+  replica_states replicas;
+};
+
+/// The actions of a table. Throws std::invalid_argument, which names the environment and its
+/// spaces, if there can be no table.
+std::int64_t actions_of(const env_spec& spec) {
+  const auto* choice = spec.action_space.get_if<spaces::discrete>();
+  if (choice == nullptr) {
+    throw std::invalid_argument(
+        fmt::format("q_learning: expected an environment with actions of Discrete, got {}, whose "
+                    "are {}; dqn takes Discrete with any observation, ppo and a2c take any",
+                    spec.id, to_string(spec.action_space)));
+  }
+  return choice->n;
+}
+
+/// Throws std::invalid_argument as actions_of, and for a table that is too large.
+discrete_states states_of(const env_spec& spec) {
+  try {
+    return discrete_states(spec.observation_space);
+  } catch (const std::invalid_argument&) {
+    throw std::invalid_argument(fmt::format(
+        "q_learning: expected an environment with observations of Discrete, MultiDiscrete, or a "
+        "Tuple or Dict of them, which together have at most 2^31 values, got {}, whose are {}; dqn "
+        "takes any observation",
+        spec.id, to_string(spec.observation_space)));
+  }
+}
+
+network_shape table_shape(const env_spec& spec) {
+  actions_of(spec);
+  auto shape = shape_of(spec);
+  for (const auto width : states_of(spec).widths()) shape.states.push_back(static_cast<int>(width));
+  return shape;
+}
+
+}  // namespace
+
+task<collected_transitions> generate_collection(collection_roles roles) {
+  const auto one = co_await roles.collectors.session();
+  const auto first = *roles.begun;
+  *roles.begun += roles.steps * roles.environments;
+  co_return co_await one.route<&collector::collect>(first, roles.steps);
+}
+
+q_learning::q_learning(training_run& in, q_learning_config config)
+    : environment_algorithm(in), config_(std::move(config)) {}
+
+std::size_t q_learning::workers() const {
+  const bool async = config_.mode == training_mode::async;
+  return static_cast<std::size_t>(async ? config_.collection.workers : 1);
+}
+
+std::size_t q_learning::collectors() const {
+  return std::max(workers(), static_cast<std::size_t>(config_.env.replicas));
+}
+
+loop_sizes q_learning::sizes() const { return {.batch = 1, .rollouts = workers()}; }
+
+// ---- one update, in the order in which it happens --------------------------------------------
+
+task<std::int64_t> q_learning::update(std::vector<collected_transitions> made) {
+  const auto version = in.progress.version;
+  for (const auto& one : made) in.metrics.batch_sampled(version - one.version);
+  co_await record_episodes(made);
+  const tabular_batch batch{.collections = std::move(made),
+                            .progress_remaining = in.progress_remaining(),
+                            .chosen_lr = in.control.chosen_learning_rate()};
+  const auto train = [&] { return trainer_.try_route<&table_trainer::train_step>(batch); };
+  const auto push = [&] { return push_table(trainer_, roles.collectors); };
+  auto updated = co_await learn_and_push<tabular_report>(version, train, push);
+  in.progress.version = updated.version;
+  in.control.updated(updated.report.learning_rate);
+  in.metrics.trained(updated.report.rows, updated.train_s);
+  in.metrics.weights_pushed(updated.version, updated.push_s);
+  if (episodes_to_log_ >= config_.log.episodes) co_await record(updated.report);
+  co_return in.progress.version;
+}
+
+task<std::int64_t> q_learning::push_table(service<table_trainer> from, service<collector> to) {
+  const auto fresh = co_await from.route<&table_trainer::publish>();
+  co_await give_weights<&collector::update>(std::move(to), fresh);
+  co_return fresh.version;
+}
+
+/// Records the episodes that ended in these collections and counts the collections' steps.
+task<> q_learning::record_episodes(const std::vector<collected_transitions>& made) {
+  for (const auto& one : made) {
+    for (const auto& e : one.episodes) {
+      co_await in.records.route<&recorder::episode_with_info>(in.progress.steps + e.step,
+                                                              e.episode_return, e.length, e.info);
+      ++episodes_to_log_;
+    }
+    in.progress.steps += one.steps;
+  }
+}
+
+/// Writes a row of progress.csv, which is due every few episodes.
+task<> q_learning::record(const tabular_report& learned) {
+  episodes_to_log_ = 0;
+  progress_row row{in.progress.steps,
+                   {{"rollout/exploration_rate",
+                     config_.exploration.at(in.progress.steps, config_.total_steps)},
+                    {"train/td_error", learned.td_error},
+                    {"train/q_mean", learned.q_mean},
+                    {"train/learning_rate", learned.learning_rate},
+                    {"train/n_updates", static_cast<double>(learned.n_updates)}}};
+  in.metrics.updated({.loss = learned.td_error,
+                      .kl = {},
+                      .entropy = {},
+                      .grad_norm = {},
+                      .clip_ratio = {},
+                      .lr = learned.learning_rate});
+  co_await in.record(std::move(row));
+  const auto seen = co_await roles.replay.route<&replay_queue<collected_transitions>::counts>();
+  in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+}
+
+// ---- roles -----------------------------------------------------------------------------------
+
+task<> q_learning::serve(const checkpoint* from) {
+  co_await serve_trainer(from);
+  co_await serve_collectors(from);
+  co_await in.practise_on(roles.collectors, collectors());
+  co_await serve_replay(from);
+  co_await serve_evaluator();
+}
+
+namespace detail {
+
+/// Makes the learner in the trainer's replica.
+struct tabular_learner_maker {
+  space observations;
+  std::int64_t actions;
+  q_rule_options options;
+
+  tabular_learner operator()() const { return {observations, actions, options}; }
+};
+
+}  // namespace detail
+
+task<> q_learning::serve_trainer(const checkpoint* from) {
+  const bool async = in.settings.mode == training_mode::async;
+  if (!from && in.settings.init) {  // the trainer begins with what the store has
+    const weights first{0, in.settings.init->model.parameters, {}};
+    co_await in.store.route<&weight_store::put>(first);
+  }
+  serve_options learning{
+      .name = "trainer",
+      .placement = async ? placement::thread : placement::shared,
+      .deadline = long_call,
+      .idempotent = {endpoint<&table_trainer::publish>, endpoint<&table_trainer::save>,
+                     endpoint<&table_trainer::restore>}};
+  portable_function<tabular_learner()> make =
+      detail::tabular_learner_maker{spec.observation_space, actions_of(spec), config_.trainer};
+  trainer_ = co_await in.serve<table_trainer>(std::move(learning), std::move(make), in.store);
+  if (from) co_await trainer_.route<&table_trainer::restore>(file_of(*from, "trainer.bin"));
+}
+
+task<> q_learning::serve_collectors(const checkpoint* from) {
+  const auto& c = config_;
+  roles.steps = c.collection.train_freq;
+  roles.environments = c.env.n_envs;
+  collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
+                               .observers = observers_of(in.metrics, c.env.id),
+                               .environment_seed = in.seed_of_segment("environments"),
+                               .shape = shape,
+                               .network = in.settings.network,
+                               .explore = {.total_steps = c.total_steps, .epsilon = c.exploration},
+                               .gamma = c.trainer.gamma,
+                               .seed = in.settings.seed};
+  serve_options hosting{.name = "collectors",
+                        .replicas = collectors(),
+                        .placement = place_of(c.env),
+                        .deadline = long_call,
+                        .max_call_time = max_call_time_of(c.env)};
+  roles.collectors =
+      co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
+  collectors_expected_ = collectors();
+  if (!from) co_return;
+  auto saved = state_in<collections_state>(*from, "collectors.bin");
+  *roles.begun = saved.begun;
+  episodes_to_log_ = saved.episodes_to_log;
+  if (saved.replicas.size() > collectors()) {
+    throw state_error(fmt::format("checkpoint: expected at most {} collectors, got {}",
+                                  collectors(), saved.replicas.size()));
+  }
+  collectors_expected_ = saved.replicas.size();
+  co_await restore_each<&collector::restore>(in, roles.collectors, std::move(saved.replicas));
+}
+
+task<> q_learning::serve_replay(const checkpoint* from) {
+  using queue = replay_queue<collected_transitions>;
+  // As for on-policy algorithms, the bound is 1 in sync mode: a collector that is restarted while a
+  // table is pushed may come back with the previous one.
+  const bool async = in.settings.mode == training_mode::async;
+  const replay_options kept{.batch = 1,
+                            .max_staleness = async ? config_.collection.max_staleness : 1};
+  serve_options queueing{.name = "replay",
+                         .deadline = long_call,
+                         .idempotent = replay_endpoints<collected_transitions>()};
+  roles.replay =
+      co_await in.serve<queue>(std::move(queueing), kept, std::make_shared<queue::storage>());
+  if (!from) co_return;
+  auto held = state_in<replay_state<collected_transitions>>(*from, "replay.bin");
+  co_await roles.replay.route<&queue::restore>(std::move(held));
+}
+
+task<> q_learning::save(checkpoint& state) {
+  state.files["trainer.bin"] = co_await trainer_.route<&table_trainer::save>();
+  auto states = co_await save_each<&collector::save>(in, roles.collectors, collectors_expected_);
+  state.files["collectors.bin"] =
+      state_bytes(collections_state{*roles.begun, episodes_to_log_, std::move(states)});
+  const auto held = co_await roles.replay.route<&replay_queue<collected_transitions>::save>();
+  state.files["replay.bin"] = state_bytes(held);
+}
+
+algorithm algorithm_with(const q_learning_config& c) {
+  network_options table;
+  table.hidden = {};
+  table.kind = network_kind::q_table;
+  auto settings = settings_of(c.shared(), table, to_json<q_learning_config>(c).dump());
+  settings.shape = table_shape;
+  settings.idle = idle_options_of<q_learning_config>(c, idle_rules_of(c));
+  auto check = [settings, rule = c.trainer] {
+    const auto spec = spec_of(settings.env);
+    const auto actions = actions_of(spec);
+    states_of(spec);
+    tabular_learner(spec.observation_space, actions, rule);  // throws if the table is too large
+    require_network(settings);
+  };
+  return make_algorithm<q_learning>(std::move(settings), std::move(check), c);
+}
+
+}  // namespace troupe
