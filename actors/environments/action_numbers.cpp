@@ -24,7 +24,7 @@ struct collector_of_numbers {
                        {.first = 0, .count = 2, .binary = true});
   }
   void operator()(const spaces::text& of) const {
-    throw std::invalid_argument("expected actions of numbers, got " + to_string(of));
+    throw std::invalid_argument("actions: expected actions of numbers, got " + to_string(of));
   }
   void operator()(const auto& of) const {
     for (const auto& each : of.parts) std::visit(*this, part(each).as_variant());

@@ -28,7 +28,7 @@ void action_scale::add(const space& actions) {
     return std::ranges::all_of(bounds, [](float x) { return std::isfinite(x); });
   };
   if (!box || !finite(box->low) || !finite(box->high)) {
-    throw std::invalid_argument("expected actions of a Box with finite bounds, got " +
+    throw std::invalid_argument("actions: expected actions of a Box with finite bounds, got " +
                                 to_string(actions));
   }
   low_.insert(low_.end(), box->low.begin(), box->low.end());

@@ -19,7 +19,7 @@ void require_column_name(const std::string& name) {
       std::ranges::none_of(name, is_refused))
     return;
   throw std::invalid_argument(
-      fmt::format("expected the name of a column: UTF-8 of at most {} bytes, without commas, "
+      fmt::format("column: expected the name of a column: UTF-8 of at most {} bytes, without commas, "
                   "quotes and control "
                   "characters, got \"{}\"",
                   column_bytes_max, detail::printable(name, column_bytes_max)));

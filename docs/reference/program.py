@@ -23,11 +23,12 @@ _ANSWERS = ["-n", "2", "evaluation.final_problems=1", "evaluation.problems=1", "
             "warm_start.batches=1", "warm_start.batch_size=8"]
 _TASKS = ["env.tasks=" + json.dumps([{"id": "CartPole-v1", "target": 100}, {"id": "MountainCar-v0", "floor": -200, "target": -110}])]
 _AGENTS = ["-n", "1600", "rollout.n_steps=25", "env.n_envs=16", "trainer.batch_size=64", "log.every_updates=1", *_SMALL]
+_TABLES = ["-n", "2000", "log.episodes=1", "evaluation.final_episodes=1"]
 # For each algorithm its short run.
 RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for algo in OFF_POLICY},
         **{algo: _AGENTS for algo in ("ippo", "mappo", "coma")},
         **{algo: [*_COLLECTIONS, 'env.options={"continuous_actions": true}'] for algo in ("maddpg", "matd3")}, "grpo": _ANSWERS,
-        "sft": ["-n", "2", "task.data=examples.jsonl"]}
+        "q_learning": _TABLES, "sft": ["-n", "2", "task.data=examples.jsonl"]}
 # Runs that write columns which the algorithm's short run doesn't: what is special in them, as docs/metrics.md calls it.
 SPECIAL_RUNS = {
     ("ppo", "continuous actions"): ["--env", "Pendulum-v1", *_ROLLOUTS],

@@ -46,6 +46,18 @@ class CheckCase(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
+class Messages(CheckCase):
+    def test_a_message_names_its_thing(self):
+        throw = 'void f(int n) {{ throw std::invalid_argument({}); }}\n'
+        for text in ('"expected 1 to 9, got " + std::to_string(n)', 'fmt::format(\n      "expected 1 to 9, got {}", n)',
+                     'std::string("expected ") + what'):
+            with self.subTest(text=text):
+                self.assert_refused("messages.py", {"actors/a.cpp": throw.format(text)},
+                                    "actors/a.cpp:1: the message names no thing")
+        self.assert_accepted("messages.py", {"actors/a.cpp": throw.format('"size: expected 1 to 9"'),
+                                             "actors/worlds/check_world.cpp": throw.format('"expected one"')})
+
+
 class Definitions(CheckCase):
     def test_names_that_differ_or_stay_in_their_file_are_accepted(self):
         self.assert_accepted("definitions.py", {

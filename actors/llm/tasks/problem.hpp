@@ -87,11 +87,15 @@ struct problem_set {
   std::vector<problem> training, held_out;
 };
 
-/// Reports counts that are not possible. `option` is the wrong one.
+/// Reports counts that are not possible. The message names the wrong one, as in "size: expected 1
+/// to 9, got 80".
 struct problem_counts_error : std::invalid_argument {
-  problem_counts_error(std::string option, const std::string& message)
-      : std::invalid_argument(message), option(std::move(option)) {}
-  std::string option;
+  problem_counts_error(std::string option, std::string expectation)
+      : std::invalid_argument(option + ": " + expectation),
+        option(std::move(option)),
+        expectation(std::move(expectation)) {}
+  std::string option;       ///< The member of problem_counts.
+  std::string expectation;  ///< The message without its name: "expected 1 to 9, got 80".
 };
 
 /// Draws problems that depend only on the arguments. Throws problem_counts_error for counts out of

@@ -39,7 +39,7 @@ action_reader::action_reader(space actions) : space_(std::move(actions)) {
   if (has_no_element || space_.get_if<spaces::text>() || space_.get_if<spaces::tuple>() ||
       space_.get_if<spaces::dict>()) {
     throw std::invalid_argument(
-        "expected an action space of kind Box, Discrete, MultiDiscrete or MultiBinary, got " +
+        "action space: expected one of kind Box, Discrete, MultiDiscrete or MultiBinary, got " +
         to_string(space_));
   }
 }

@@ -42,7 +42,7 @@ evaluation evaluate_parts(grpo_config config, std::vector<grpo_part> parts,
     const bool endless = part.task.is_played() && !part.task.file();
     if (problems < 1 || (problems > most && !endless))
       throw std::invalid_argument(
-          fmt::format("expected 1 to {} problems, as many as are held out and not asked during "
+          fmt::format("problems: expected 1 to {} problems, as many as are held out and not asked during "
                       "training, got {}",
                       most, problems));
     detail::check_options(part.task, part.config);

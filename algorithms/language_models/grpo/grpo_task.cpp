@@ -306,7 +306,7 @@ llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
     counts.training = shows_answers(config) ? std::max(counts.training, shots) : 1;
     return first_problems(config.python_items(task.problems()->generator), counts);
   } catch (const llm::problem_counts_error& e) {
-    throw config_error("/task/problems/" + e.option, e.what());
+    throw config_error("/task/problems/" + e.option, e.expectation);
   }
 }
 

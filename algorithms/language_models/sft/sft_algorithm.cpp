@@ -20,7 +20,7 @@ evaluation evaluate_model(sft_config config, const std::filesystem::path& model,
   const auto all = setup.get().judged(0).size();
   if (examples > all)
     throw std::invalid_argument(
-        fmt::format("expected 1 to {} examples, as many as there are, got {}", all, examples));
+        fmt::format("examples: expected 1 to {} examples, as many as there are, got {}", all, examples));
   const auto judged = setup.get().judged(examples);
   config = completed(std::move(config), setup);
   const sft_evaluator evaluator({.config = setup.get().model.config, .options = config.learner()});

@@ -117,7 +117,8 @@ TEST_CASE("problems: counts that can't be had are refused, by the option to blam
     try {
       make_problems(sum_digits_task(), counts, 1);
     } catch (const problem_counts_error& e) {
-      return e.option + ": " + e.what();
+      CHECK(e.what() == e.option + ": " + e.expectation);
+      return std::string(e.what());
     }
     return std::string("taken");
   };
