@@ -1,12 +1,14 @@
 #pragma once
 // The program's data that its commands share.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "algorithms/program/command_line.hpp"
 #include "algorithms/run/named_algorithm.hpp"
+#include "algorithms/run/settings.hpp"
 
 namespace troupe::command {
 
@@ -16,6 +18,8 @@ struct context {
   std::vector<named_algorithm> algorithms;
   /// The environment of a new run that names none. Empty means the algorithm's default.
   std::string environment;
+  /// Makes the callbacks of a run. May be null.
+  std::function<run_callbacks(const run_settings& of)> callbacks = nullptr;
 
   /// Throws std::invalid_argument naming the known algorithms and the nearest.
   const named_algorithm& find(const std::string& name) const;

@@ -23,7 +23,8 @@ void add(const named_environment& one) {
 
 /// Built-in algorithms, and then the program's own. Throws std::invalid_argument for a name that is
 /// empty or taken.
-std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& own) {
+std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& own,
+                                            const std::vector<own_options>& options) {
   auto all = built_in_algorithms();
   for (const auto& one : own) {
     if (one.name.empty()) throw std::invalid_argument("algorithm: expected a name, got \"\"");
@@ -33,6 +34,7 @@ std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& 
     }
     all.push_back(one);
   }
+  for (auto& one : all) one = with_own_options(std::move(one), options);
   return all;
 }
 
@@ -40,8 +42,9 @@ std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& 
 context context_of(const program& what) {
   for (const auto& one : what.environments) add(one);
   return {.program = what.name,
-          .algorithms = all_algorithms(what.algorithms),
-          .environment = what.environments.size() == 1 ? what.environments.front().id : ""};
+          .algorithms = all_algorithms(what.algorithms, what.options),
+          .environment = what.environments.size() == 1 ? what.environments.front().id : "",
+          .callbacks = what.callbacks};
 }
 
 program_words words_of(const program& what, const context& of) {

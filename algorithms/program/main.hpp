@@ -8,16 +8,20 @@
 // The program has these commands of `troupe`: train, eval, check-env, config, list, status, node
 // and completion. It trains with every built-in algorithm, resumes runs from checkpoints, serves
 // its metrics page, stops at Ctrl-C, and hosts its own environments in worker processes and on
-// nodes. examples/own_program.cpp is a complete program.
+// nodes. It can have options and callbacks of its own. examples/own_program.cpp is a complete
+// program.
 
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/built_in_algorithms.hpp"
+#include "algorithms/program/own_options.hpp"
 #include "algorithms/program/program_command.hpp"
 #include "algorithms/run/named_algorithm.hpp"
+#include "algorithms/run/settings.hpp"
 
 namespace troupe {
 
@@ -48,10 +52,17 @@ struct program {
   /// The program's own algorithms. Tasks of language models belong to one: grpo_algorithm({task}).
   std::vector<named_algorithm> algorithms = {};
   std::vector<program_command> commands = {};
+  /// Options beside those of the algorithms, such as options_section("my", &mine): `my.every=3` on
+  /// the command line, and the section "my" in a configuration file. `config` lists them.
+  std::vector<own_options> options = {};
+  /// Returns the functions that a run of `train` calls after its updates and evaluations, and that
+  /// may stop it. Called once for each run, when its configuration has been read and before it
+  /// begins; also for a run that is resumed. May be null.
+  std::function<run_callbacks(const run_settings& of)> callbacks = nullptr;
 };
 
 /// Runs the command line and returns the exit code of the process (docs/errors.md), which is also 2
-/// if an environment or an algorithm has no name, or a name that is taken. In a process that was
+/// if an environment, an algorithm or a section of options has no name, or a name that is taken. In a process that was
 /// started to host replicas, it hosts them and does not return. Call it once, at the beginning of
 /// `main`, since code before it runs in those processes, too.
 int main(int argc, char** argv, program what);

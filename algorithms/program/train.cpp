@@ -494,7 +494,8 @@ int train(const train_arguments& arguments, const context& of) {
                       .trace = traced->trace(),
                       .stop_limit = stop_limit,
                       .stop_asked = [&] { return stop.asked(); },
-                      .callbacks = {}};
+                      .callbacks = of.callbacks ? of.callbacks(start.what.settings)
+                                                : run_callbacks{}};
   bool told = false;
   options.on_error = [&](const call_error& e) {
     complain(e);

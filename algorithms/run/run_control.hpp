@@ -42,6 +42,11 @@ class run_control {
   /// algorithm of one's own call recorder::note.
   void record(std::string name, double value);
 
+  /// The values of this update's row of progress.csv by their columns, such as "train/loss" and
+  /// "train/learning_rate"; those of time and of episodes are added when the row is written. Empty
+  /// if this update writes no row (log.every_updates, log.episodes).
+  const std::map<std::string, double>& row() const { return row_; }
+
   /// The actions in the experience that the last update trained on. The histogram is empty before
   /// the first update, for off-policy algorithms, which train on the whole replay, and for language
   /// models.
@@ -89,11 +94,14 @@ class run_control {
   void updated(double learning_rate) { last_learning_rate_ = learning_rate; }
   /// Sets the actions of the update that has just been made.
   void saw(action_histogram actions) { actions_ = std::move(actions); }
+  /// Sets the values of the row of the update that has just been made.
+  void saw_row(std::map<std::string, double> row) { row_ = std::move(row); }
   /// Moves the recorded values into `row`, where they replace values of the same name.
   void write(std::map<std::string, double>& row);
 
  private:
   state state_;
+  std::map<std::string, double> row_;
   double last_learning_rate_ = 0.0;
   tell_environments tell_;
   action_histogram actions_;

@@ -238,6 +238,7 @@ task<> training_run::record(progress_row row) {
 task<> training_run::tell_update(loops::progress now) {
   auto said = loops::verdict::go_on;
   std::exception_ptr failure;
+  control.saw_row(row_ ? row_->values : std::map<std::string, double>());
   try {
     said = co_await callbacks.on_update(now, control);
   } catch (...) {
