@@ -26,8 +26,11 @@ class rank_trainer final : public trainer<Learner> {
 
   /// The replica's index is its rank; `group.rank` is not read.
   rank_trainer(const replica_info& who, const std::function<Learner()>& make,
-               const service<weight_store>& store, gloo_rendezvous group)
-      : trainer<Learner>(make, store), group_(std::move(group)), generation_(who.generation) {
+               const service<weight_store>& store, gloo_rendezvous group,
+               std::optional<std::uint64_t> torch_seed = std::nullopt)
+      : trainer<Learner>(make, store, of_rank(torch_seed, who.index)),
+        group_(std::move(group)),
+        generation_(who.generation) {
     group_.rank = who.index;
   }
 
@@ -46,6 +49,13 @@ class rank_trainer final : public trainer<Learner> {
   }
 
  private:
+  /// Each rank draws its own numbers.
+  static std::optional<std::uint64_t> of_rank(std::optional<std::uint64_t> seed,
+                                              std::size_t rank) {
+    if (!seed) return seed;
+    return derived_seed(*seed, "rank", {rank});
+  }
+
   gloo_rendezvous group_;
   std::size_t generation_;
   bool joined_ = false;

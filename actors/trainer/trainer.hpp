@@ -2,9 +2,12 @@
 // The trainer of every algorithm: a role that holds a learner and publishes its weights.
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "actors/policy/policy.hpp"
+#include "actors/random/derived_seed.hpp"
+#include "actors/torch/torch_seed.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/wire/portable_function.hpp"
@@ -25,9 +28,13 @@ class trainer {
   using batch_type = typename Learner::batch;
   using report_type = typename Learner::report;
 
-  /// `make` makes the learner; it is called in the trainer's own replica.
-  trainer(portable_function<Learner()> make, service<weight_store> store)
-      : learner_(make()), store_(std::move(store)) {}
+  /// `make` makes the learner; it is called in the trainer's own replica. With `torch_seed`, the
+  /// generator of libtorch in the trainer's process is seeded from it and the version of the
+  /// weights before `make` and before each update, so that what the learner draws from libtorch is
+  /// the same in runs of the same seed, also in a process of its own (torch_seed.hpp).
+  trainer(const portable_function<Learner()>& make, service<weight_store> store,
+          std::optional<std::uint64_t> torch_seed = std::nullopt)
+      : torch_seed_(torch_seed), learner_(made_by(make)), store_(std::move(store)) {}
   virtual ~trainer() = default;
 
   /// Puts the first weights into the store. After a restart, it takes the newest weights from the
@@ -46,6 +53,7 @@ class trainer {
 
   /// Makes one update. Only the trainer has the new weights until they are pushed.
   virtual report_type train_step(batch_type batch) {
+    seed();
     auto report = learner_.update(batch);
     ++version_;
     return report;
@@ -83,12 +91,24 @@ class trainer {
   std::string save() { return learner_.save(); }
   void restore(std::string bytes) { learner_.restore(bytes); }
 
+ private:
+  void seed() const {
+    if (!torch_seed_) return;
+    seed_torch(derived_seed(*torch_seed_, "libtorch", {static_cast<std::uint64_t>(version_)}));
+  }
+  Learner made_by(const portable_function<Learner()>& make) const {
+    seed();
+    return make();
+  }
+
+  std::int64_t version_ = 0;
+  std::optional<std::uint64_t> torch_seed_;
+
  protected:
   Learner learner_;
 
  private:
   service<weight_store> store_;
-  std::int64_t version_ = 0;
 };
 
 }  // namespace troupe

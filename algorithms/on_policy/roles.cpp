@@ -66,7 +66,8 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
       .idempotent = {endpoint<&rollout_trainer::push_weights>, endpoint<&rollout_trainer::save>,
                      endpoint<&rollout_trainer::restore>}};
   if (world == 1) {
-    trainer_ = co_await in.serve<rollout_trainer>(std::move(learning), std::move(make), in.store);
+    trainer_ = co_await in.serve<rollout_trainer>(std::move(learning), std::move(make), in.store,
+                                                   std::optional(in.settings.seed));
   } else {
     const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
     gloo_rendezvous group{
@@ -74,7 +75,8 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
         .file = meeting_.emplace().file(),
         .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
     trainer_ = co_await in.serve<rank_trainer<rollout_learner>>(
-        std::move(learning), std::move(make), in.store, std::move(group));
+        std::move(learning), std::move(make), in.store, std::move(group),
+        std::optional(in.settings.seed));
   }
   if (!from) co_return;
   const std::vector states(world, file_of(*from, "trainer.bin"));

@@ -101,6 +101,7 @@ class running final : public running_algorithm {
     loops::hooks<experience> hooks{
         .train =
             [this](std::vector<experience> batch) {
+              run_.seed_torch_for_update();
               return run_.selects_tasks() ? practise_and_update(std::move(batch))
                                           : what_.update(std::move(batch));
             },

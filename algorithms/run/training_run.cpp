@@ -11,6 +11,7 @@
 #include "actors/networks/device_memory.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/recorder/pretty_json.hpp"
+#include "actors/torch/torch_seed.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/first_update.hpp"
 #include "algorithms/run/run_state.hpp"
@@ -80,7 +81,7 @@ training_run::training_run(system& sys, const algorithm& what, run_output output
       callbacks(std::move(callbacks)),
       metrics(sys.metrics(), settings.without_environment ? "" : settings.env.id),
       stop_asked(std::move(stop_asked)),
-      algorithm_(what.make ? what.make(*this) : nullptr) {
+      algorithm_(what.make ? (seed_torch_for_update(), what.make(*this)) : nullptr) {
   if (task_selector::is_needed(settings.env)) task_selector_.emplace(settings.env);
 }
 
@@ -105,6 +106,7 @@ task<> training_run::serve_roles(const checkpoint* from) {
   if (from && task_selector_) task_selector_->restore(file_of(*from, "practice.cbor"));
   co_await serve_recorder(from);
   co_await serve_weight_store(from);
+  seed_torch_for_update();  // for networks that are made now
   co_await algorithm_->serve(from);
   serves_ = true;
 }
@@ -286,6 +288,12 @@ double training_run::progress_remaining() const {
 
 std::uint64_t training_run::seed_of_segment(std::string_view use) const {
   return derived_seed(settings.seed, use, {static_cast<std::uint64_t>(progress.version)});
+}
+
+void training_run::seed_torch_for_update() const {
+  const auto version = static_cast<std::uint64_t>(progress.version);
+  seed_torch(derived_seed(settings.seed, "libtorch", {version}),
+             settings.network.device != "cpu");
 }
 
 void training_run::add_report(const loops::report& report) {

@@ -157,6 +157,11 @@ class training_run {
   double progress_remaining() const;
   /// A seed for state that can't be saved. It differs after each checkpoint.
   std::uint64_t seed_of_segment(std::string_view use) const;
+  /// Seeds libtorch's generator in this process for the update that is due, from the run's seed and
+  /// the version of the weights. So the random numbers that the code of an update draws from
+  /// libtorch, such as those of a dropout, are the same in a run of the same seed and in one that
+  /// was resumed, if no other thread of the process draws from libtorch meanwhile.
+  void seed_torch_for_update() const;
   /// Adds a loop's report to the progress of the run.
   void add_report(const loops::report& report);
 
