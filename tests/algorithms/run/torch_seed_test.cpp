@@ -76,6 +76,7 @@ TEST_CASE("seed_torch: a run that goes on draws as one that was not interrupted"
   REQUIRE_FALSE(begun.summary);
   auto from = newest_checkpoint(begun.run_directory, what.settings, *on.metrics);
   REQUIRE(from);
+  drawn.resize(static_cast<std::size_t>(progress_of(*from, what.settings).version));
   at::rand({5});
   run_options rest;
   rest.callbacks.on_update_end = [&](loops::progress now) { return draw(drawn, now); };
