@@ -54,7 +54,8 @@ std::int64_t hot_place(std::span<const float> part) {
 discrete_states::discrete_states(const space& observations) : widths_(widths_of(observations)) {
   if (widths_.empty())
     throw std::invalid_argument(
-        "discrete states: expected a discrete or multi-discrete observation space, or a tuple or dict "
+        "discrete states: expected a discrete or multi-discrete observation space, or a tuple or "
+        "dict "
         "of them, got " +
         to_string(observations));
   for (const auto width : widths_) {

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Numbers the observations of a discrete or multi-discrete space, or of a tuple or dict of them, so
-/// that a table can hold one entry for each. Discrete(3) has 3 states. Tuple(Discrete(2),
+/// Numbers the observations of a discrete or multi-discrete space, or of a tuple or dict of them,
+/// so that a table can hold one entry for each. Discrete(3) has 3 states. Tuple(Discrete(2),
 /// Discrete(3)) and MultiDiscrete([2, 3]) have 6, and the index of the last part varies fastest.
 class discrete_states {
  public:

@@ -27,7 +27,7 @@ std::vector<float> bounds_of(const json& from, std::size_t count, float infinity
   return bounds;
 }
 
-spaces::box box_of(const json& of) {
+spaces::box box_from_json(const json& of) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   spaces::box made;
   made.shape = of.at("shape").get<std::vector<std::int64_t>>();
@@ -74,10 +74,8 @@ struct json_maker {
     return {{"kind", "multi_binary"}, {"n", of.n}};
   }
   json operator()(const spaces::text& of) const {
-    return {{"kind", "text"},
-            {"max", of.max_length},
-            {"min", of.min_length},
-            {"charset", of.charset}};
+    return {
+        {"kind", "text"}, {"max", of.max_length}, {"min", of.min_length}, {"charset", of.charset}};
   }
   json operator()(const spaces::tuple& of) const {
     auto parts = json::array();
@@ -98,7 +96,7 @@ json space_to_json(const space& what) { return std::visit(json_maker{}, what.as_
 
 space space_from_json(const json& of) {
   const auto kind = of.at("kind").get<std::string>();
-  if (kind == "box") return box_of(of);
+  if (kind == "box") return box_from_json(of);
   if (kind == "discrete")
     return spaces::discrete(of.at("n").get<std::int64_t>(), of.at("start").get<std::int64_t>());
   if (kind == "multi_discrete")

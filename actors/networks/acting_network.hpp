@@ -39,9 +39,9 @@ class action_scale {
 
 /// The network of an off-policy policy as far as acting needs it: it maps observations to the
 /// outputs of its network_kind. The parameters are one flat block of floats: first those of
-/// detail::network_stack, or a table [S, A], then with use_sde log std [H, A], then with normalize_obs the scale of
-/// observations (see obs_scale.hpp). Of action values it takes the largest that the shape's action
-/// mask allows.
+/// detail::network_stack, or a table [S, A], then with use_sde log std [H, A], then with
+/// normalize_obs the scale of observations (see obs_scale.hpp). Of action values it takes the
+/// largest that the shape's action mask allows.
 ///
 /// It must not be used by two threads at once, because calls share work buffers.
 class single_network {
@@ -73,9 +73,9 @@ class single_network {
 
   network_kind kind_;
   bool normalize_obs_;
-  int obs_size_;  // D
-  bool masked_;   // rows have an action mask behind the network's inputs
-  int actions_;   // the number of discrete actions, or A
+  int obs_size_;             // D
+  bool masked_;              // rows have an action mask behind the network's inputs
+  int actions_;              // the number of discrete actions, or A
   std::vector<int> states_;  // of a q_table
   detail::network_stack net_;
   detail::mlp_buffers buffers_;

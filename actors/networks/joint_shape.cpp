@@ -119,8 +119,9 @@ bool would_act_next(const std::vector<agent_view>& agents, std::size_t agent, co
 agent_rows::agent_rows(const network_shape& shape, const space& actions) : agent_rows(shape) {
   const auto* parts = actions.get_if<spaces::tuple>();
   if (!parts || parts->parts.size() != shape.agents.size()) {
-    throw std::invalid_argument(fmt::format("actions: expected a Tuple of those of {} agents, got {}",
-                                            shape.agents.size(), to_string(actions)));
+    throw std::invalid_argument(
+        fmt::format("actions: expected a Tuple of those of {} agents, got {}", shape.agents.size(),
+                    to_string(actions)));
   }
   for (std::size_t i = 0; i < shape.agents.size(); ++i) choices_[i] = choice_map(parts->parts[i]);
 }

@@ -385,9 +385,9 @@ void require_model_file(const fs::path& path) {
     // A trailing slash makes an empty last name.
     const auto kind = folder_kind(absolute.has_filename() ? absolute : absolute.parent_path());
     const bool is_run = kind.starts_with("in a run directory");
-    fail(path, "expected the model file of a policy, got a folder" +
-                   (kind.empty() ? std::string()
-                                 : ", which is " + (is_run ? kind.substr(3) : kind)));
+    fail(path,
+         "expected the model file of a policy, got a folder" +
+             (kind.empty() ? std::string() : ", which is " + (is_run ? kind.substr(3) : kind)));
   }
   const auto kind = folder_kind(absolute.parent_path());
   const bool other = kind.starts_with("a checkpoint") || kind.starts_with("a language model");
@@ -530,9 +530,10 @@ std::string writer_of(const saved_model& model) {
 std::uint64_t load_model(const fs::path& path, actor_critic& model) {
   const auto saved = load_model(path);
   if (saved.options.kind != network_kind::actor_critic || !saved.shape.policies.empty()) {
-    fail(path, "was written by " + writer_of(saved) +
-                   ", expected an actor-critic network of a single agent, such as those of ppo, a2c "
-                   "and reinforce");
+    fail(path,
+         "was written by " + writer_of(saved) +
+             ", expected an actor-critic network of a single agent, such as those of ppo, a2c "
+             "and reinforce");
   }
   auto shape = saved.shape;
   if (fits(shape, model.shape())) shape = model.shape();

@@ -61,9 +61,9 @@ void save_model(const std::filesystem::path& path, const actor_critic& model,
 /// read_plain_pickle refuses everything else, so a stranger's file can run no code.
 saved_model load_model(const std::filesystem::path& path);
 
-/// Reads the weights into `model` and returns their version. Throws model_file_error if the file has
-/// a network of another kind, or of several agents, with the algorithm that wrote it in its message,
-/// and with both shapes if these differ; `model` is then unchanged.
+/// Reads the weights into `model` and returns their version. Throws model_file_error if the file
+/// has a network of another kind, or of several agents, with the algorithm that wrote it in its
+/// message, and with both shapes if these differ; `model` is then unchanged.
 std::uint64_t load_model(const std::filesystem::path& path, actor_critic& model);
 
 /// Returns the SHA-256, 64 hexadecimal digits, of the bytes of a contiguous float tensor. Equal

@@ -43,11 +43,10 @@ struct tensor_layout {
 };
 
 /// Returns the layout of the parameters of a network. Names are "actor.N.weight",
-/// "critic.N.weight", "log_std", those of feature_extractor, for DQN "q_net.N.weight" and for tabular
-/// Q-learning "q_table" [S, A]; with
-/// normalize_obs the last ones are "obs_mean" and "obs_inverse_scale". The networks of several
-/// policies lie one after another, with "POLICY." before their names. Throws std::invalid_argument
-/// for an impossible shape.
+/// "critic.N.weight", "log_std", those of feature_extractor, for DQN "q_net.N.weight" and for
+/// tabular Q-learning "q_table" [S, A]; with normalize_obs the last ones are "obs_mean" and
+/// "obs_inverse_scale". The networks of several policies lie one after another, with "POLICY."
+/// before their names. Throws std::invalid_argument for an impossible shape.
 tensor_layout layout_of(const network_shape& shape, const network_options& options);
 
 /// Returns copies of the tensors of a block of floats, each contiguous.

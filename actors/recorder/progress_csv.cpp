@@ -18,11 +18,11 @@ void require_column_name(const std::string& name) {
   if (!name.empty() && name.size() <= column_bytes_max && detail::is_utf8(name) &&
       std::ranges::none_of(name, is_refused))
     return;
-  throw std::invalid_argument(
-      fmt::format("column: expected the name of a column: UTF-8 of at most {} bytes, without commas, "
-                  "quotes and control "
-                  "characters, got \"{}\"",
-                  column_bytes_max, detail::printable(name, column_bytes_max)));
+  throw std::invalid_argument(fmt::format(
+      "column: expected the name of a column: UTF-8 of at most {} bytes, without commas, "
+      "quotes and control "
+      "characters, got \"{}\"",
+      column_bytes_max, detail::printable(name, column_bytes_max)));
 }
 
 namespace {

@@ -6,8 +6,8 @@
 namespace troupe {
 
 /// Seeds libtorch's default generator on the CPU, and with `on_gpu` those of the GPUs, as
-/// torch.manual_seed does. The generator belongs to the process: all of its threads draw from it. So
-/// two programs draw alike after equal seeds only as far as no other thread draws meanwhile.
+/// torch.manual_seed does. The generator belongs to the process: all of its threads draw from it.
+/// So two programs draw alike after equal seeds only as far as no other thread draws meanwhile.
 /// Troupe's own algorithms do not use it; they have generators of their own.
 void seed_torch(std::uint64_t seed, bool on_gpu = false);
 

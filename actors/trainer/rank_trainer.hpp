@@ -50,8 +50,7 @@ class rank_trainer final : public trainer<Learner> {
 
  private:
   /// Each rank draws its own numbers.
-  static std::optional<std::uint64_t> of_rank(std::optional<std::uint64_t> seed,
-                                              std::size_t rank) {
+  static std::optional<std::uint64_t> of_rank(std::optional<std::uint64_t> seed, std::size_t rank) {
     if (!seed) return seed;
     return derived_seed(*seed, "rank", {rank});
   }

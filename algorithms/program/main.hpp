@@ -62,9 +62,9 @@ struct program {
 };
 
 /// Runs the command line and returns the exit code of the process (docs/errors.md), which is also 2
-/// if an environment, an algorithm or a section of options has no name, or a name that is taken. In a process that was
-/// started to host replicas, it hosts them and does not return. Call it once, at the beginning of
-/// `main`, since code before it runs in those processes, too.
+/// if an environment, an algorithm or a section of options has no name, or a name that is taken. In
+/// a process that was started to host replicas, it hosts them and does not return. Call it once, at
+/// the beginning of `main`, since code before it runs in those processes, too.
 int main(int argc, char** argv, program what);
 
 }  // namespace troupe

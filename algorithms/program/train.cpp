@@ -485,17 +485,17 @@ int train(const train_arguments& arguments, const context& of) {
     complain(e);
     return 2;
   }
-  run_options options{.threads = arguments.threads,
-                      .listen = arguments.listen,
-                      .certs = arguments.certs,
-                      .join_secret = arguments.join_secret,
-                      .nodes = arguments.nodes,
-                      .metrics = metrics,
-                      .trace = traced->trace(),
-                      .stop_limit = stop_limit,
-                      .stop_asked = [&] { return stop.asked(); },
-                      .callbacks = of.callbacks ? of.callbacks(start.what.settings)
-                                                : run_callbacks{}};
+  run_options options{
+      .threads = arguments.threads,
+      .listen = arguments.listen,
+      .certs = arguments.certs,
+      .join_secret = arguments.join_secret,
+      .nodes = arguments.nodes,
+      .metrics = metrics,
+      .trace = traced->trace(),
+      .stop_limit = stop_limit,
+      .stop_asked = [&] { return stop.asked(); },
+      .callbacks = of.callbacks ? of.callbacks(start.what.settings) : run_callbacks{}};
   bool told = false;
   options.on_error = [&](const call_error& e) {
     complain(e);

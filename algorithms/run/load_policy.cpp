@@ -58,8 +58,8 @@ void require_numbers(std::span<const float> numbers, std::size_t expected, const
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i])) continue;
-    throw std::invalid_argument(fmt::format("{}: expected finite numbers, got {} at index {}", what,
-                                            numbers[i], i));
+    throw std::invalid_argument(
+        fmt::format("{}: expected finite numbers, got {} at index {}", what, numbers[i], i));
   }
 }
 
@@ -123,9 +123,10 @@ env_actions loaded_policy::act(std::size_t agent, std::span<const float> observa
                                std::span<const float> mask) {
   const auto& shape = parts_->model.shape;
   if (agent >= shape.agents.size()) {
-    throw std::invalid_argument(fmt::format("agent: expected an index below {}, the number of "
-                                            "agents, got {}",
-                                            shape.agents.size(), agent));
+    throw std::invalid_argument(
+        fmt::format("agent: expected an index below {}, the number of "
+                    "agents, got {}",
+                    shape.agents.size(), agent));
   }
   const auto& view = shape.agents[agent];
   const auto& policy = shape.policies[static_cast<std::size_t>(view.policy)];

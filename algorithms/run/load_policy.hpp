@@ -55,13 +55,13 @@ class loaded_policy {
   env_actions act(std::size_t agent, std::span<const float> observation,
                   std::span<const float> mask = {});
 
-  const std::string& algorithm() const;  ///< "ppo"; empty for a file of an older version.
-  const std::filesystem::path& path() const;           ///< The model file.
-  const std::vector<std::string>& agents() const;      ///< The names of the agents, if several.
-  std::size_t observation_size() const;                ///< D
+  const std::string& algorithm() const;            ///< "ppo"; empty for a file of an older version.
+  const std::filesystem::path& path() const;       ///< The model file.
+  const std::vector<std::string>& agents() const;  ///< The names of the agents, if several.
+  std::size_t observation_size() const;            ///< D
   std::size_t observation_size(std::size_t agent) const;  ///< That of one agent.
-  const space& action_space() const;  ///< That of the environment.
-  std::int64_t steps() const;         ///< The environment steps that it was trained on.
+  const space& action_space() const;                      ///< That of the environment.
+  std::int64_t steps() const;  ///< The environment steps that it was trained on.
 
  private:
   struct parts;

@@ -292,8 +292,7 @@ std::uint64_t training_run::seed_of_segment(std::string_view use) const {
 
 void training_run::seed_torch_for_update() const {
   const auto version = static_cast<std::uint64_t>(progress.version);
-  seed_torch(derived_seed(settings.seed, "libtorch", {version}),
-             settings.network.device != "cpu");
+  seed_torch(derived_seed(settings.seed, "libtorch", {version}), settings.network.device != "cpu");
 }
 
 void training_run::add_report(const loops::report& report) {

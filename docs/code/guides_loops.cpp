@@ -35,11 +35,10 @@ troupe::task<loops::report> run(troupe::system& sys, roles r) {
   const troupe::training_metrics metrics(sys.metrics(), "Corridor-v0");
   loops::hooks<episode> hooks{
       .train = [](std::vector<episode> batch) { return train(std::move(batch)); },
-      .on_update_end = loops::stop_when(
-          [metrics](const loops::progress& now) {
-            metrics.policy_version(now.version);
-            return now.seconds > 3600;
-          }),
+      .on_update_end = loops::stop_when([metrics](const loops::progress& now) {
+        metrics.policy_version(now.version);
+        return now.seconds > 3600;
+      }),
       .steps = [](const episode& one) { return static_cast<std::int64_t>(one.rewards.size()); },
       .metrics = metrics};
   co_return co_await loops::asynchronous(r, generate_episode, hooks,

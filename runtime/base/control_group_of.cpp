@@ -29,8 +29,8 @@ std::string decoded(const std::string& text) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) &&
-        is_octal(text[i + 2]) && is_octal(text[i + 3])) {
+    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+        is_octal(text[i + 3])) {
       plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
                                  (text[i + 3] - '0'));
       i += 3;
@@ -56,10 +56,9 @@ std::optional<mounted> find_mount(std::string_view controller, const fs::path& r
     const auto before = split(line.substr(0, end), ' ');
     const auto after = split(line.substr(end + 3), ' ');
     if (before.size() < 5 || after.empty()) continue;
-    const bool is_wanted = controller.empty()
-                               ? after[0] == "cgroup2"
-                               : after[0] == "cgroup" && after.size() > 2 &&
-                                     contains(split(after[2], ','), controller);
+    const bool is_wanted = controller.empty() ? after[0] == "cgroup2"
+                                              : after[0] == "cgroup" && after.size() > 2 &&
+                                                    contains(split(after[2], ','), controller);
     if (is_wanted) return mounted{decoded(before[3]), decoded(before[4])};
   }
   return std::nullopt;

@@ -41,10 +41,10 @@ evaluation evaluate_parts(grpo_config config, std::vector<grpo_part> parts,
                                                detail::problems_during_training(part.config));
     const bool endless = part.task.is_played() && !part.task.file();
     if (problems < 1 || (problems > most && !endless))
-      throw std::invalid_argument(
-          fmt::format("problems: expected 1 to {} problems, as many as are held out and not asked during "
-                      "training, got {}",
-                      most, problems));
+      throw std::invalid_argument(fmt::format(
+          "problems: expected 1 to {} problems, as many as are held out and not asked during "
+          "training, got {}",
+          most, problems));
     detail::check_options(part.task, part.config);
   }
   system sys({.deterministic = config.deterministic, .seed = config.seed});

@@ -19,8 +19,8 @@ evaluation evaluate_model(sft_config config, const std::filesystem::path& model,
   shared_sft_setup setup(config);
   const auto all = setup.get().judged(0).size();
   if (examples > all)
-    throw std::invalid_argument(
-        fmt::format("examples: expected 1 to {} examples, as many as there are, got {}", all, examples));
+    throw std::invalid_argument(fmt::format(
+        "examples: expected 1 to {} examples, as many as there are, got {}", all, examples));
   const auto judged = setup.get().judged(examples);
   config = completed(std::move(config), setup);
   const sft_evaluator evaluator({.config = setup.get().model.config, .options = config.learner()});

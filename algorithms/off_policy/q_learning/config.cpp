@@ -95,13 +95,18 @@ void describe(options_schema<q_learning_config>& s) {
       .help("The checkpoints from which a run can be resumed.");
   s.field("log", &config::log).help("The rows of progress.csv.");
   s.field("trainer", &config::trainer).help("The options of the update rule.");
-  s.field("exploration", &config::exploration)
-      .help("The share of random actions in collections.");
+  s.field("exploration", &config::exploration).help("The share of random actions in collections.");
   describe_deterministic(s);
-  s.rule("env", "no normalize_obs, because a table is indexed by the observation itself",
-         [](const config& c) { return !c.env.normalize_obs; });
-  s.rule("env", "no normalize_reward; reward_scale multiplies rewards by a constant",
-         [](const config& c) { return !c.env.normalize_reward; });
+  option_rule(
+      s, "env.normalize_obs",
+      [](const config&) { return std::string("false, as a table is indexed by the observation"); },
+      [](const config& c) { return !c.env.normalize_obs; });
+  option_rule(
+      s, "env.normalize_reward",
+      [](const config&) {
+        return std::string("false; env.reward_scale multiplies rewards by a constant");
+      },
+      [](const config& c) { return !c.env.normalize_reward; });
 }
 
 }  // namespace troupe

@@ -125,13 +125,13 @@ task<> q_learning::record_episodes(const std::vector<collected_transitions>& mad
 /// Writes a row of progress.csv, which is due every few episodes.
 task<> q_learning::record(const tabular_report& learned) {
   episodes_to_log_ = 0;
-  progress_row row{in.progress.steps,
-                   {{"rollout/exploration_rate",
-                     config_.exploration.at(in.progress.steps, config_.total_steps)},
-                    {"train/td_error", learned.td_error},
-                    {"train/q_mean", learned.q_mean},
-                    {"train/learning_rate", learned.learning_rate},
-                    {"train/n_updates", static_cast<double>(learned.n_updates)}}};
+  progress_row row{
+      in.progress.steps,
+      {{"rollout/exploration_rate", config_.exploration.at(in.progress.steps, config_.total_steps)},
+       {"train/td_error", learned.td_error},
+       {"train/q_mean", learned.q_mean},
+       {"train/learning_rate", learned.learning_rate},
+       {"train/n_updates", static_cast<double>(learned.n_updates)}}};
   in.metrics.updated({.loss = learned.td_error,
                       .kl = {},
                       .entropy = {},

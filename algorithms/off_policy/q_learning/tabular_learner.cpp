@@ -24,8 +24,8 @@ void tabular_learner::publish() {
 }
 
 tabular_report tabular_learner::update(const batch& with) {
-  const double lr = with.chosen_lr.value_or(
-      annealed(options_.lr, options_.lr_schedule, with.progress_remaining));
+  const double lr =
+      with.chosen_lr.value_or(annealed(options_.lr, options_.lr_schedule, with.progress_remaining));
   learner_.set_lr(lr);
   report made{.learning_rate = lr};
   for (const auto& collection : with.collections) {

@@ -55,17 +55,18 @@ TEST_CASE("discrete_states: multi-discrete spaces, tuples and dicts number their
   CHECK(many.size() == 6);
   CHECK(many.widths() == std::vector<std::int64_t>{2, 3});
   CHECK(many.index(std::vector<float>{0, 1, 0, 0, 1}) == 5);
-  const discrete_states nested(spaces::tuple(
-      {spaces::discrete(2), spaces::dict({{"a", spaces::multi_discrete({3, 2})}})}));
+  const discrete_states nested(
+      spaces::tuple({spaces::discrete(2), spaces::dict({{"a", spaces::multi_discrete({3, 2})}})}));
   CHECK(nested.widths() == std::vector<std::int64_t>{2, 3, 2});
   CHECK(nested.index(std::vector<float>{0, 1, 1, 0, 0, 0, 1}) == 7);
 }
 
 TEST_CASE("discrete_states: a space that can't be numbered is named", "[env]") {
-  CHECK_THROWS_WITH(discrete_states(spaces::box(0.0F, 1.0F, {1})),
-                    "discrete states: expected a discrete or multi-discrete observation space, or a "
-                    "tuple or dict of them, "
-                    "got Box(0.0, 1.0, (1,), float32)");
+  CHECK_THROWS_WITH(
+      discrete_states(spaces::box(0.0F, 1.0F, {1})),
+      "discrete states: expected a discrete or multi-discrete observation space, or a "
+      "tuple or dict of them, "
+      "got Box(0.0, 1.0, (1,), float32)");
   CHECK_THROWS_AS(discrete_states(spaces::tuple({spaces::discrete(2), spaces::multi_binary(2)})),
                   std::invalid_argument);
   const auto wide = spaces::discrete(100'000);

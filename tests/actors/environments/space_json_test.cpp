@@ -19,8 +19,8 @@ TEST_CASE("space_json: every kind of space comes back as it was", "[env]") {
            spaces::discrete(3, 5), spaces::multi_discrete({2, 3}, {-1, 4}), spaces::multi_binary(4),
            spaces::text(5, 2, "ab"),
            spaces::tuple({spaces::discrete(2), spaces::box(0.0f, 1.0f, {1})}),
-           spaces::dict({{"b", spaces::discrete(2)},
-                         {"a", spaces::tuple({spaces::multi_binary(1)})}})}) {
+           spaces::dict(
+               {{"b", spaces::discrete(2)}, {"a", spaces::tuple({spaces::multi_binary(1)})}})}) {
     INFO(to_string(what));
     const auto text = space_to_json(what).dump();
     CHECK(space_from_json(nlohmann::json::parse(text)) == what);
@@ -34,8 +34,9 @@ TEST_CASE("space_json: bounds that are equal are one number, and infinite ones n
 }
 
 TEST_CASE("space_json: another form is refused", "[env]") {
-  for (const char* text : {R"({"kind":"sphere","parts":[]})", R"({"kind":"discrete","n":0,"start":0})",
-                           R"({"kind":"box","shape":[2],"low":[0],"high":1,"bytes":false})"}) {
+  for (const char* text :
+       {R"({"kind":"sphere","parts":[]})", R"({"kind":"discrete","n":0,"start":0})",
+        R"({"kind":"box","shape":[2],"low":[0],"high":1,"bytes":false})"}) {
     INFO(text);
     CHECK_THROWS_AS(space_from_json(nlohmann::json::parse(text)), std::invalid_argument);
   }

@@ -181,8 +181,8 @@ class trained {
 };
 
 const options on_policy = {"total_steps=128", "env.n_envs=2", "rollout.n_steps=32"};
-const options joint_on_policy = on_policy + options{"env.id=RecordingAgents-v0",
-                                                    "trainer.batch_size=32"};
+const options joint_on_policy =
+    on_policy + options{"env.id=RecordingAgents-v0", "trainer.batch_size=32"};
 const options off_policy = {"total_steps=200", "collection.learning_starts=100",
                             "trainer.batch_size=8"};
 
@@ -191,16 +191,16 @@ void check_acts_as_eval(const std::string& algo, const options& more) {
   INFO(algo);
   const trained of(algo, more);
   recorded().clear();
-  REQUIRE(command::eval({.run_directory = of.run(), .episodes = 30, .seed = 3},
-                        all_algorithms()) == 0);
+  REQUIRE(command::eval({.run_directory = of.run(), .episodes = 30, .seed = 3}, all_algorithms()) ==
+          0);
   const auto seen = std::exchange(recorded(), {});
   REQUIRE(seen.size() >= 1000);
   auto policy = load_policy(of.run());
   CHECK(policy.algorithm() == algo);
   std::size_t others = 0;
   for (const auto& one : seen) {
-    const auto action = policy.agents().empty() ? policy.act(one.obs)
-                                                : policy.act(one.agent, one.obs, one.mask);
+    const auto action =
+        policy.agents().empty() ? policy.act(one.obs) : policy.act(one.agent, one.obs, one.mask);
     const std::vector<std::int64_t> integers(action.discrete.begin(), action.discrete.end());
     others += integers != one.integers;
     REQUIRE(action.continuous.size() == one.floats.size());
@@ -265,8 +265,8 @@ TEST_CASE("load_policy: the seed decides drawn actions, and two policies draw al
 }
 
 TEST_CASE("load_policy: what is no model of a policy is refused by what it is and who wrote it") {
-  const trained of("sac", off_policy + options{"env.id=RecordingFloats-v0",
-                                               "checkpoint.every_updates=50"});
+  const trained of(
+      "sac", off_policy + options{"env.id=RecordingFloats-v0", "checkpoint.every_updates=50"});
   const auto says = [](const fs::path& path) {
     return testing::message_of([&] { load_policy(path); });
   };

@@ -24,7 +24,9 @@ struct mine_options {
 };
 
 void describe(options_schema<mine_options>& s) {
-  s.field("updates", &mine_options::updates).at_least(1).help("Training ends after so many updates.");
+  s.field("updates", &mine_options::updates)
+      .at_least(1)
+      .help("Training ends after so many updates.");
   s.field("word", &mine_options::word).help("A word.");
 }
 

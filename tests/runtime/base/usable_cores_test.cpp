@@ -22,13 +22,15 @@ struct made_root {
     write("proc/self/cgroup", "0::" + group);
     write("proc/self/mountinfo",
           "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-          "30 22 0:26 " + root + " /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw");
+          "30 22 0:26 " +
+              root + " /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw");
   }
   void mount_v1(const std::string& group, const std::string& root = "/") const {
     write("proc/self/cgroup", "7:memory:/elsewhere\n4:cpu,cpuacct:" + group + "\n0::/");
     write("proc/self/mountinfo",
           "31 22 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-          "32 22 0:28 " + root + " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct");
+          "32 22 0:28 " +
+              root + " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct");
   }
   void quota_v1(const std::string& group, const std::string& quota) const {
     write("sys/fs/cgroup/cpu,cpuacct" + group + "/cpu.cfs_quota_us", quota);
@@ -110,9 +112,9 @@ TEST_CASE("usable cores: a quota above the machine's cores is no limit") {
 }
 
 TEST_CASE("usable cores: files of another form are no limit") {
-  for (const char* text : {"", "max", "100000", "-1 100000", "0 100000", "100000 0", "nan 100000",
-                           "inf 100000", "100000 -5", "1e9 x", "100000 100000 100000", "two cores",
-                           "1e300 1"}) {
+  for (const char* text :
+       {"", "max", "100000", "-1 100000", "0 100000", "100000 0", "nan 100000", "inf 100000",
+        "100000 -5", "1e9 x", "100000 100000 100000", "two cores", "1e300 1"}) {
     INFO(text);
     const made_root root;
     root.mount_v2("/jobs");

@@ -64,9 +64,9 @@ TEST_CASE("grpo: the problems that decide when a run ends are none of those that
   for (const auto& each : asked.during) CHECK(times_asked[each.letters] == 3);
   for (std::size_t i = 0; i < 11; ++i)
     CHECK(times_asked[asked.at_the_end[i].letters] == (i < 7 ? 2 : 1));
-  CHECK_THROWS_WITH(
-      evaluate_model(config, task, model, 12),
-      "problems: expected 1 to 11 problems, as many as are held out and not asked during training, got 12");
+  CHECK_THROWS_WITH(evaluate_model(config, task, model, 12),
+                    "problems: expected 1 to 11 problems, as many as are held out and not asked "
+                    "during training, got 12");
 }
 
 TEST_CASE("grpo: without evaluations during training all held-out problems judge") {
