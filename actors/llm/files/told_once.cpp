@@ -1,0 +1,21 @@
+#include "actors/llm/files/told_once.hpp"
+
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace troupe::llm {
+
+void warn_once(std::string_view what, log::fields facts) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  std::string key(what);
+  for (const auto& fact : facts) key += '\n' + std::string(fact.key) + '=' + fact.value;
+  {
+    const std::lock_guard lock(mutex);
+    if (!told.insert(std::move(key)).second) return;
+  }
+  log::warn(what, facts);
+}
+
+}  // namespace troupe::llm
