@@ -1,5 +1,5 @@
 #pragma once
-// Warnings about the files of a model. A run reads the same files several times.
+// Log lines about the files of a model. A run reads the same files several times.
 
 #include <string_view>
 
@@ -7,7 +7,8 @@
 
 namespace troupe::llm {
 
-/// Logs a warning, unless this process has logged the same one before.
+/// Log a line, unless this process has logged the same one before.
+void info_once(std::string_view what, log::fields facts);
 void warn_once(std::string_view what, log::fields facts);
 
 }  // namespace troupe::llm
