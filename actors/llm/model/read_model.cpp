@@ -157,6 +157,19 @@ model_weights read_gguf_weights(const gguf_file& file, const model_config& confi
   return weights;
 }
 
+/// Throws an error that says what the path should be, for those that are nearly models.
+void check_folder(const fs::path& path) {
+  if (fs::is_regular_file(path))
+    throw llm_file_error(path.string() +
+                         ": expected a Hugging Face folder, or a file whose name ends in .gguf");
+  if (!fs::is_directory(path) || fs::exists(path / "config.json")) return;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.path().extension() == ".gguf")
+      throw llm_file_error(path.string() + ": expected config.json in the folder, or the path of a "
+                           "GGUF file such as " + entry.path().string());
+  }
+}
+
 }  // namespace
 
 language_model read_model(const fs::path& path) {
@@ -166,6 +179,7 @@ language_model read_model(const fs::path& path) {
     auto weights = read_gguf_weights(file, config);
     return {std::move(config), std::move(weights)};
   }
+  check_folder(path);
   auto config = read_model_config(path / "config.json");
   auto tensors = read_checkpoint_tensors(path);
   config = with_head_of(tensors, std::move(config), path);
@@ -175,6 +189,7 @@ language_model read_model(const fs::path& path) {
 
 model_config read_model_shape(const fs::path& path) {
   if (path.extension() == ".gguf") return read_model_config(gguf_file(path));
+  check_folder(path);
   auto config = read_model_config(path / "config.json");
   // Only a tied head needs the tensors, whose bytes are not read for anything else.
   if (!config.tied_embeddings) return config;

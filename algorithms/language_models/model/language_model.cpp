@@ -11,10 +11,12 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/json_file.hpp"
+#include "actors/llm/files/known_models.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/files/safetensors.hpp"
 #include "actors/llm/files/told_once.hpp"
 #include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/model/read_adapters.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/byte_model.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -151,6 +153,22 @@ model_extras read_extras(const std::filesystem::path& path, const llm::model_con
   return made;
 }
 
+/// The folder or file with the network and all its weights: that of the section, or the model of
+/// its adapters.
+std::filesystem::path base_of(const model_section& section) {
+  const std::filesystem::path path = section.path;
+  if (!llm::has_adapters_alone(path)) {
+    if (std::filesystem::exists(path / "adapter_config.json"))
+      llm::warn_once("the adapters beside a whole model are not read",
+                     {{"file", (path / "adapter_config.json").string()}});
+    return path;
+  }
+  auto base = llm::base_of_adapters(path, llm::path_of_model(section.base_path));
+  llm::info_once("LoRA adapters are merged into their model",
+                 {{"adapters", path.string()}, {"model", base.string()}});
+  return base;
+}
+
 /// Gives a base model the token that ends an answer.
 void set_plain_end(language_model& model, const std::filesystem::path& path) {
   const auto named = model.special_tokens.find("eos_token");
@@ -209,18 +227,23 @@ language_model language_model_of(const model_section& section) {
             .chat_template = std::string(llm::byte_chat_template())};
   }
   const std::filesystem::path path = section.path;
-  auto shape = llm::read_model_shape(path);
-  auto parts = llm::read_tokenizer_parts(path);
+  const auto base = base_of(section);
+  auto shape = llm::read_model_shape(base);
+  // Adapters may come with a tokenizer and a template of their own.
+  const auto words = std::filesystem::exists(path / "tokenizer.json") ? path : base;
+  auto parts = llm::read_tokenizer_parts(words);
   language_model made{.config = std::move(shape),
-                      .tokens = llm::put_together(parts, path),
+                      .tokens = llm::put_together(parts, words),
                       .parts = std::move(parts),
                       .thinking = section.thinking,
                       .keep_thoughts = section.thoughts == earlier_thoughts::keep};
-  auto extras = read_extras(path, made.config, made.tokens);
+  auto extras = read_extras(words, made.config, made.tokens);
   made.special_tokens = std::move(extras.special_tokens);
   made.generation_config = std::move(extras.generation_config);
   if (section.chat_template != "none") {
-    if (const auto found = llm::find_chat_template(path)) {
+    auto found = llm::find_chat_template(words);
+    if (!found) found = llm::find_chat_template(base);
+    if (found) {
       made.style = llm::chat_style_of(*found, path.string());
       const auto [text, thinking] = llm::without_thinking(*found);
       made.chat_template = text;
@@ -250,7 +273,10 @@ llm::model_weights random_small_weights(const llm::model_config& config, std::ui
 llm::model_weights first_weights(const model_section& section, const llm::model_config& config,
                                  std::uint64_t seed) {
   if (section.path.empty()) return random_small_weights(config, seed);
-  return llm::read_model(section.path).weights;
+  auto read = llm::read_model(base_of(section));
+  if (llm::has_adapters_alone(section.path))
+    llm::add_adapters(section.path, read.config, read.weights);
+  return std::move(read.weights);
 }
 
 }  // namespace troupe

@@ -62,8 +62,8 @@ std::optional<double> score_of(const std::filesystem::path& folder);
 /// llm_file_error, also for a model without a token that ends an answer.
 language_model language_model_of(const model_section& section);
 
-/// The weights that training begins with: those of the file, or random ones from the seed. Throws
-/// llm_file_error.
+/// The weights that training begins with: those of the file, with its adapters merged if it has
+/// adapters alone, or random ones from the seed. Throws llm_file_error.
 llm::model_weights first_weights(const model_section& section, const llm::model_config& config,
                                  std::uint64_t seed);
 

@@ -36,6 +36,11 @@ void describe(options_schema<model_section>& s) {
       .help("The longest context of the model of bytes.");
   s.field("system_prompt", &model_section::system_prompt)
       .help("The system message of a chat model. Empty means the one that its chat template has.");
+  s.field("base_path", &model_section::base_path)
+      .help(
+          "The folder or GGUF file of the model that the LoRA adapters in model.path belong to, or "
+          "the name of an installed one. Empty means the one that adapter_config.json names, if it "
+          "is a path.");
   s.field("chat_template", &model_section::chat_template)
       .help(
           "The template of conversations. none asks the model with plain prompts, also if it has a "

@@ -31,6 +31,7 @@ struct model_section {
   int hidden_size = 128;
   std::int64_t max_positions = 1024;
   std::string system_prompt = {};
+  std::string base_path = {};  ///< the model of the adapters that are in `path`
   /// "none" asks with plain prompts. Empty means the model's own template, or none for a base model.
   std::string chat_template = {};
   std::optional<bool> thinking = {};

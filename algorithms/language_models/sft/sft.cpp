@@ -251,6 +251,12 @@ std::vector<idle_option> idle_options(const sft_config& asked) {
               {asked.evaluation.every_updates == 0,
                "evaluation.every_updates is 0, so there is no evaluation during training",
                {"evaluation.stop_at", "evaluation.examples"}},
+              {asked.model.path.empty(),
+               "the small models have a format of their own",
+               {"model.chat_template", "model.thinking", "model.earlier_thoughts"}},
+              {asked.model.chat_template == "none",
+               "model.chat_template is none",
+               {"model.thinking", "model.earlier_thoughts"}},
               idle_rule_of(asked.checkpoint)});
 }
 
