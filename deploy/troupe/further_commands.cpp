@@ -159,9 +159,10 @@ void add_chat(CLI::App& options, chat_arguments& to) {
   options.add_option("--max-tokens", to.max_tokens, "The largest number of tokens in an answer.")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
       ->capture_default_str();
-  options.add_option("--base-path", to.base_path,
-                     "The folder or GGUF file of the model, where FILE is a folder with LoRA "
-                     "adapters alone.")
+  options
+      .add_option("--base-path", to.base_path,
+                  "The folder or GGUF file of the model, where FILE is a folder with LoRA "
+                  "adapters alone.")
       ->type_name("FILE");
   options
       .add_option("--chat-template", to.chat_template,

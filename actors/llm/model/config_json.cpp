@@ -85,8 +85,7 @@ class field_reader {
       if (asked_.contains(field)) continue;
       const auto use = use_of_key(field, value);
       if (use == key_use::refuse) throw unknown(field);
-      if (use == key_use::tell)
-        told += (told.empty() ? "" : ", ") + detail::printable(field, 60);
+      if (use == key_use::tell) told += (told.empty() ? "" : ", ") + detail::printable(field, 60);
     }
     return told;
   }

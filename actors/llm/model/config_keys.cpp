@@ -88,27 +88,36 @@ struct switch_at_rest {
   const char* value;
 };
 constexpr std::array switches{
-    switch_at_rest{"add_cross_attention", "false"}, switch_at_rest{"alibi", "false"},
-    switch_at_rest{"chunk_size_feed_forward", "0"}, switch_at_rest{"embd_pdrop", "0"},
-    switch_at_rest{"embedding_multiplier", "1"},    switch_at_rest{"hidden_dropout", "0"},
-    switch_at_rest{"is_causal", "true"},            switch_at_rest{"is_decoder", "false"},
-    switch_at_rest{"is_decoder", "true"},           switch_at_rest{"is_encoder_decoder", "false"},
-    switch_at_rest{"logit_scale", "1"},             switch_at_rest{"logits_scaling", "1"},
-    switch_at_rest{"num_experts", "0"},             switch_at_rest{"num_local_experts", "0"},
-    switch_at_rest{"partial_rotary_factor", "1"},   switch_at_rest{"pruned_heads", "{}"},
-    switch_at_rest{"resid_pdrop", "0"},             switch_at_rest{"residual_multiplier", "1"},
-    switch_at_rest{"tie_encoder_decoder", "false"}, switch_at_rest{"use_mrope", "false"},
+    switch_at_rest{"add_cross_attention", "false"},
+    switch_at_rest{"alibi", "false"},
+    switch_at_rest{"chunk_size_feed_forward", "0"},
+    switch_at_rest{"embd_pdrop", "0"},
+    switch_at_rest{"embedding_multiplier", "1"},
+    switch_at_rest{"hidden_dropout", "0"},
+    switch_at_rest{"is_causal", "true"},
+    switch_at_rest{"is_decoder", "false"},
+    switch_at_rest{"is_decoder", "true"},
+    switch_at_rest{"is_encoder_decoder", "false"},
+    switch_at_rest{"logit_scale", "1"},
+    switch_at_rest{"logits_scaling", "1"},
+    switch_at_rest{"num_experts", "0"},
+    switch_at_rest{"num_local_experts", "0"},
+    switch_at_rest{"partial_rotary_factor", "1"},
+    switch_at_rest{"pruned_heads", "{}"},
+    switch_at_rest{"resid_pdrop", "0"},
+    switch_at_rest{"residual_multiplier", "1"},
+    switch_at_rest{"tie_encoder_decoder", "false"},
+    switch_at_rest{"use_mrope", "false"},
 };
 
 // The beginnings of words that name a part of the arithmetic.
 constexpr std::array<std::string_view, 50> arithmetic{
-    "act",    "adapter", "alibi",  "alpha",  "attention", "attn",    "beta",     "bias",
-    "cap",    "causal",  "clip",   "cross",  "dtype",     "embed",   "eps",      "expert",
-    "factor", "ffn",     "gate",   "gating", "head",      "hidden",  "kernel",   "layer",
-    "logit",  "lora",    "mask",   "mlp",    "moe",       "multipl", "norm",     "parallel",
-    "pos",    "qk",      "quant",  "resid",  "rms",       "rope",    "rotary",   "rout",
-    "scal",   "skip",    "soft",   "spars",  "theta",     "tie",     "transpos", "weight",
-    "window", "yarn"};
+    "act",    "adapter",  "alibi",   "alpha",  "attention", "attn",  "beta",   "bias",   "cap",
+    "causal", "clip",     "cross",   "dtype",  "embed",     "eps",   "expert", "factor", "ffn",
+    "gate",   "gating",   "head",    "hidden", "kernel",    "layer", "logit",  "lora",   "mask",
+    "mlp",    "moe",      "multipl", "norm",   "parallel",  "pos",   "qk",     "quant",  "resid",
+    "rms",    "rope",     "rotary",  "rout",   "scal",      "skip",  "soft",   "spars",  "theta",
+    "tie",    "transpos", "weight",  "window", "yarn"};
 
 // Words that name a note.
 const std::set<std::string_view> notes{
@@ -134,10 +143,9 @@ std::vector<std::string> words_of(const std::string& key) {
 }
 
 bool is_texts(const json& value) {
-  return value.is_string() ||
-         (value.is_array() && std::ranges::all_of(value, [](const json& one) {
-            return one.is_string();
-          }));
+  return value.is_string() || (value.is_array() && std::ranges::all_of(value, [](const json& one) {
+                                 return one.is_string();
+                               }));
 }
 
 bool is_nothing(const json& value) {
@@ -182,10 +190,11 @@ std::optional<std::string> quantisation_of(const json& config) {
     const auto method = text_at(*at, "quant_method");
     std::vector<std::string> details;
     const auto bits = at->find("bits");
-    if (bits != at->end() && bits->is_number_unsigned())
-      details.push_back(bits->dump() + " bits");
-    if (is_true(*at, "load_in_4bit") || is_true(*at, "_load_in_4bit")) details.emplace_back("4 bits");
-    if (is_true(*at, "load_in_8bit") || is_true(*at, "_load_in_8bit")) details.emplace_back("8 bits");
+    if (bits != at->end() && bits->is_number_unsigned()) details.push_back(bits->dump() + " bits");
+    if (is_true(*at, "load_in_4bit") || is_true(*at, "_load_in_4bit"))
+      details.emplace_back("4 bits");
+    if (is_true(*at, "load_in_8bit") || is_true(*at, "_load_in_8bit"))
+      details.emplace_back("8 bits");
     for (const char* name : {"bnb_4bit_quant_type", "format", "fmt"}) {
       if (const auto text = text_at(*at, name); !text.empty()) details.push_back(text);
     }

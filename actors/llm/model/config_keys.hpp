@@ -19,7 +19,8 @@ enum class key_use {
 
 /// The rule, which docs/guides/language_models.md explains:
 /// - null is as if the key were absent.
-/// - Known keys without arithmetic, such as transformers_version, pass. Known switches pass with the
+/// - Known keys without arithmetic, such as transformers_version, pass. Known switches pass with
+/// the
 ///   value that changes nothing.
 /// - false, an empty text, list or object, and texts with a word for a note in the key (version,
 ///   name, date, ...) pass with a warning, unless the key has a word of the arithmetic (norm, rope,
@@ -31,8 +32,8 @@ key_use use_of_key(const std::string& key, const nlohmann::json& value);
 /// if the weights are not quantised.
 std::optional<std::string> quantisation_of(const nlohmann::json& config);
 
-/// The model's own code that a config.json names ("modeling_own.OwnForCausalLM"), which transformers
-/// runs with trust_remote_code. None if there is no such code.
+/// The model's own code that a config.json names ("modeling_own.OwnForCausalLM"), which
+/// transformers runs with trust_remote_code. None if there is no such code.
 std::optional<std::string> own_code_of(const nlohmann::json& config);
 
 }  // namespace troupe::llm

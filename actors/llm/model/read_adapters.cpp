@@ -22,7 +22,8 @@ constexpr const char* config_name = "adapter_config.json";
 
 json read_adapter_config(const fs::path& folder) {
   auto config = read_model_json(folder / config_name);
-  if (!config.is_object()) throw llm_file_error((folder / config_name).string() + ": expected an object");
+  if (!config.is_object())
+    throw llm_file_error((folder / config_name).string() + ": expected an object");
   return config;
 }
 
@@ -42,7 +43,8 @@ double checked_scale(const fs::path& folder, const json& config, std::int64_t& r
   const auto refuse = [&](const char* field, const std::string& expected) {
     throw refusal(folder, config, field, expected);
   };
-  if (config.value("peft_type", json()) != "LORA") refuse("peft_type", "\"LORA\": other adapters are not read");
+  if (config.value("peft_type", json()) != "LORA")
+    refuse("peft_type", "\"LORA\": other adapters are not read");
   // Fields with which PEFT computes otherwise than weight + scale * b a.
   for (const char* field :
        {"use_dora", "lora_bias", "fan_in_fan_out", "modules_to_save", "rank_pattern",
@@ -116,7 +118,8 @@ fs::path base_of_adapters(const fs::path& folder, const fs::path& base_path) {
   const auto name = is_text ? named->get<std::string>() : std::string();
   if (!name.empty()) {
     for (const auto& place : {fs::path(name), folder / name}) {
-      if (fs::exists(place / "config.json") || (fs::is_regular_file(place) && place.extension() == ".gguf"))
+      if (fs::exists(place / "config.json") ||
+          (fs::is_regular_file(place) && place.extension() == ".gguf"))
         return place;
     }
   }
@@ -136,13 +139,14 @@ void add_adapters(const fs::path& folder, const model_config& config, model_weig
     const auto at = found.find(place.name.substr(0, place.name.size() - ending.size()));
     if (at == found.end()) return;
     const auto& [a, b] = at->second;
-    if (!a || !b) throw (a ? *a : *b).error("expected lora_A and lora_B, got one of them");
-    weight.addmm_(to_float(*b, place.shape[0], rank), to_float(*a, rank, place.shape[1]), 1.0, scale);
+    if (!a || !b) throw(a ? *a : *b).error("expected lora_A and lora_B, got one of them");
+    weight.addmm_(to_float(*b, place.shape[0], rank), to_float(*a, rank, place.shape[1]), 1.0,
+                  scale);
     found.erase(at);
   });
   if (found.empty()) return;
   const auto& [layer, both] = *found.begin();
-  throw (both.a ? *both.a : *both.b).error("expected a linear layer of the model");
+  throw(both.a ? *both.a : *both.b).error("expected a linear layer of the model");
 }
 
 }  // namespace troupe::llm

@@ -31,7 +31,8 @@ using named_tensors = std::map<std::string, tensor_view>;
 constexpr std::string_view embedding_name = "model.embed_tokens.weight";
 constexpr std::string_view head_name = "lm_head.weight";
 
-/// The names of the tensors in a checkpoint. They may be those of for_each_weight, may have a prefix
+/// The names of the tensors in a checkpoint. They may be those of for_each_weight, may have a
+/// prefix
 /// ("module.model.norm.weight"), or may lack "model." if only the body was saved ("norm.weight").
 class checkpoint_names {
  public:
@@ -94,13 +95,14 @@ llm_file_error missing_in(const named_tensors& tensors, const fs::path& folder,
     return llm_file_error(missing(folder, name).what() +
                           std::string("; config.json has no tie_word_embeddings true, with which "
                                       "the embedding is the head"));
-  // Weights that are quantised without a quantization_config have their parts in tensors like these.
+  // Weights that are quantised without a quantization_config have their parts in tensors like
+  // these.
   const auto stem = name.substr(0, name.size() - std::string_view("weight").size());
   for (const char* part : {"qweight", "weight_packed", "weight_q", "scales"}) {
     if (tensors.contains(stem + part))
-      return llm_file_error(folder.string() + ": these weights are quantised (tensor \"" + stem +
-                            part +
-                            "\"), which is not read: take the original model, or a GGUF file of it");
+      return llm_file_error(
+          folder.string() + ": these weights are quantised (tensor \"" + stem + part +
+          "\"), which is not read: take the original model, or a GGUF file of it");
   }
   return missing(folder, name);
 }
@@ -151,7 +153,10 @@ model_weights read_gguf_weights(const gguf_file& file, const model_config& confi
     for_each_weight(config, again,
                     [&](const weight_place& place, at::Tensor&) { known.insert(place.gguf_name); });
     for (const auto& [name, view] : file.tensors()) {
-      if (!known.contains(name)) throw view.error("expected no tensor of this name");
+      // Old converters wrote the frequencies of the rotary embeddings, which are computed here.
+      const bool computed =
+          name.ends_with(".attn_rot_embd.weight") || name.ends_with(".attn_rot_embd");
+      if (!known.contains(name) && !computed) throw view.error("expected no tensor of this name");
     }
   }
   return weights;
@@ -165,8 +170,10 @@ void check_folder(const fs::path& path) {
   if (!fs::is_directory(path) || fs::exists(path / "config.json")) return;
   for (const auto& entry : fs::directory_iterator(path)) {
     if (entry.path().extension() == ".gguf")
-      throw llm_file_error(path.string() + ": expected config.json in the folder, or the path of a "
-                           "GGUF file such as " + entry.path().string());
+      throw llm_file_error(path.string() +
+                           ": expected config.json in the folder, or the path of a "
+                           "GGUF file such as " +
+                           entry.path().string());
   }
 }
 

@@ -252,7 +252,8 @@ std::optional<std::string> find_chat_template(const fs::path& path) {
 std::string read_chat_template(const fs::path& path) {
   auto found = find_chat_template(path);
   if (!found)
-    throw llm_file_error(path.string() + ": expected a chat template, got none: it is a base model");
+    throw llm_file_error(path.string() +
+                         ": expected a chat template, got none: it is a base model");
   return *std::move(found);
 }
 

@@ -21,8 +21,8 @@ struct conversation_format {
   token_id end = 0;                      ///< the token that ends an answer
   chat_options chat = {};
   /// False leaves the thoughts of earlier turns to the chat template. Most templates drop them: the
-  /// model reads what it thought in its last answer alone. True keeps the tokens of earlier turns as
-  /// they were written.
+  /// model reads what it thought in its last answer alone. True keeps the tokens of earlier turns
+  /// as they were written.
   bool keep_thoughts = false;
 
   /// True if the beginning of a conversation may read otherwise once it goes on, because the chat

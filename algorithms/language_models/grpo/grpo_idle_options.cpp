@@ -74,7 +74,7 @@ std::vector<idle_rule> rules_for(const grpo_config& c, const grpo_task& task) {
        {"model.tokens", "model.layers", "model.hidden_size", "model.max_positions"}},
       {c.model.path.empty(),
        "the small models have a format of their own",
-       {"model.chat_template", "model.thinking", "model.earlier_thoughts"}},
+       {"model.base_path", "model.chat_template", "model.thinking", "model.earlier_thoughts"}},
       {c.model.chat_template == "none",
        "model.chat_template is none",
        {"model.thinking", "model.earlier_thoughts"}},

@@ -53,8 +53,8 @@ std::vector<llm::token_id> prompt_format::prompt_of(
 std::vector<llm::token_id> prompt_format::next_turn(const wording& said, bool ended) const {
   std::vector<llm::token_id> ids;
   if (!ended) ids.push_back(end_id());
-  const auto more = is_letters ? tokens.encode(said.letters)
-                               : conversations().next(tokens, {"user", said.words});
+  const auto more =
+      is_letters ? tokens.encode(said.letters) : conversations().next(tokens, {"user", said.words});
   ids.insert(ids.end(), more.begin(), more.end());
   return ids;
 }

@@ -141,8 +141,10 @@ model_extras read_extras(const std::filesystem::path& path, const llm::model_con
                          const llm::tokenizer& tokens) {
   model_extras made;
   if (!std::filesystem::is_directory(path)) {
-    if (config.bos_token) made.special_tokens["bos_token"] = tokens.bytes_of(llm::token_id(*config.bos_token));
-    if (config.pad_token) made.special_tokens["pad_token"] = tokens.bytes_of(llm::token_id(*config.pad_token));
+    if (config.bos_token)
+      made.special_tokens["bos_token"] = tokens.bytes_of(llm::token_id(*config.bos_token));
+    if (config.pad_token)
+      made.special_tokens["pad_token"] = tokens.bytes_of(llm::token_id(*config.pad_token));
     return made;
   }
   made.special_tokens = special_tokens_in(path / "tokenizer_config.json");
@@ -183,17 +185,19 @@ void set_plain_end(language_model& model, const std::filesystem::path& path) {
 /// Says in one line what is not the usual way of a chat model.
 void tell_format(const language_model& model, const model_section& section) {
   if (!model.style) {
-    llm::info_once(section.chat_template == "none"
-                       ? "the model is asked with plain prompts, without its chat template"
-                       : "a base model: it has no chat template and is asked with plain prompts",
-                   {{"model", section.path},
-                    {"end_of_answer", model.tokens.bytes_of(model.end_id())}});
+    llm::info_once(
+        section.chat_template == "none"
+            ? "the model is asked with plain prompts, without its chat template"
+            : "a base model: it has no chat template and is asked with plain prompts",
+        {{"model", section.path}, {"end_of_answer", model.tokens.bytes_of(model.end_id())}});
     return;
   }
   const auto format = model.conversations();
-  if (model.keep_thoughts && llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
+  if (model.keep_thoughts &&
+      llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
     llm::info_once(
-        "the thoughts of earlier turns are kept; the chat template, as transformers reads it, drops "
+        "the thoughts of earlier turns are kept; the chat template, as transformers reads it, "
+        "drops "
         "them",
         {{"model", section.path}});
   if (model.thinking) return;
@@ -202,8 +206,9 @@ void tell_format(const language_model& model, const model_section& section) {
   const std::vector<llm::chat_message> asked{{"user", "x"}};
   if (llm::encode_chat(model.tokens, *model.style, asked, format.chat) !=
       llm::encode_chat(model.tokens, *model.style, asked, without))
-    llm::info_once("the model thinks before it answers; model.thinking=false turns its thoughts off",
-                   {{"model", section.path}});
+    llm::info_once(
+        "the model thinks before it answers; model.thinking=false turns its thoughts off",
+        {{"model", section.path}});
 }
 
 }  // namespace

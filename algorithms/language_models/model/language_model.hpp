@@ -46,8 +46,8 @@ struct language_model {
   std::vector<llm::token_id> answer_of(const std::string& text) const;
   /// Writes a folder with the network, these weights [P], the tokenizer and the template, which
   /// transformers, `troupe chat` and the option model.path can read. They stop at the tokens of
-  /// stop_ids(). `score` is the result of the evaluation for which the model is kept, if any. Throws
-  /// std::system_error.
+  /// stop_ids(). `score` is the result of the evaluation for which the model is kept, if any.
+  /// Throws std::system_error.
   void write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
                    std::optional<double> score = std::nullopt) const;
   /// The shape of the network in words.
