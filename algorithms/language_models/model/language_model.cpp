@@ -171,6 +171,16 @@ std::filesystem::path base_of(const model_section& section) {
   return base;
 }
 
+/// True for the tokens of the letters model, which a run has written.
+bool are_letters(const llm::tokenizer& tokens) {
+  const llm::tokenizer letters(llm::letters_tokenizer_parts());
+  if (tokens.size() != letters.size()) return false;
+  for (llm::token_id id = 0; id < letters.size(); ++id) {
+    if (tokens.bytes_of(id) != letters.bytes_of(id)) return false;
+  }
+  return true;
+}
+
 /// Gives a base model the token that ends an answer.
 void set_plain_end(language_model& model, const std::filesystem::path& path) {
   const auto named = model.special_tokens.find("eos_token");
@@ -184,6 +194,7 @@ void set_plain_end(language_model& model, const std::filesystem::path& path) {
 
 /// Says in one line what is not the usual way of a chat model.
 void tell_format(const language_model& model, const model_section& section) {
+  if (model.is_letters) return;
   if (!model.style) {
     llm::info_once(
         section.chat_template == "none"
@@ -255,6 +266,7 @@ language_model language_model_of(const model_section& section) {
       if (!made.thinking) made.thinking = thinking;
     }
   }
+  made.is_letters = !made.style && are_letters(made.tokens);
   if (!made.style) set_plain_end(made, path);
   tell_format(made, section);
   return made;

@@ -24,9 +24,8 @@ const tokenizer& words() {
 
 token_id end() { return words().find("<|im_end|>").value(); }
 
-const std::vector<chat_message> two_turns{{"user", "One?"},
-                                          {"assistant", "<think>\nAha.\n</think>\n\nuno"},
-                                          {"user", "Two?"}};
+const std::vector<chat_message> two_turns{
+    {"user", "One?"}, {"assistant", "<think>\nAha.\n</think>\n\nuno"}, {"user", "Two?"}};
 
 conversation_format qwen3(std::optional<bool> thinking = {}, bool keep = false) {
   conversation_format made{.style = chat_style::qwen3, .end = end(), .keep_thoughts = keep};
@@ -42,8 +41,7 @@ TEST_CASE("conversation format: plain text has the messages in paragraphs and en
   const conversation_format plain{.end = end()};
   CHECK(plain.prompt(words(), {{"user", "2+2="}}) == words().encode("2+2="));
   CHECK(text_of(plain, {{"system", "Be brief."}, {"user", "2+2="}}) == "Be brief.\n\n2+2=");
-  CHECK(text_of(plain, two_turns) ==
-        "One?<think>\nAha.\n</think>\n\nuno<|im_end|>\n\nTwo?");
+  CHECK(text_of(plain, two_turns) == "One?<think>\nAha.\n</think>\n\nuno<|im_end|>\n\nTwo?");
   // A conversation that grows has the tokens of one that is there already.
   auto grown = plain.prompt(words(), {two_turns[0]});
   for (const auto id : plain.answer(words(), two_turns[1].content)) grown.push_back(id);
@@ -67,8 +65,9 @@ TEST_CASE("conversation format: what plain text can't have is refused in a sente
 
 TEST_CASE("conversation format: a template drops the thoughts of earlier turns, or they are kept") {
   const auto dropped = text_of(qwen3(), two_turns);
-  CHECK(dropped == "<|im_start|>user\nOne?<|im_end|>\n<|im_start|>assistant\nuno<|im_end|>\n"
-                   "<|im_start|>user\nTwo?<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(dropped ==
+        "<|im_start|>user\nOne?<|im_end|>\n<|im_start|>assistant\nuno<|im_end|>\n"
+        "<|im_start|>user\nTwo?<|im_end|>\n<|im_start|>assistant\n");
   CHECK(qwen3().rewrites());
   const auto kept = qwen3({}, true);
   CHECK_FALSE(kept.rewrites());
@@ -101,9 +100,9 @@ TEST_CASE("conversation format: templates without thoughts go on as they began")
 }
 
 TEST_CASE("conversation format: kept thoughts need answers that are each followed by a message") {
-  CHECK_THROWS_WITH(qwen3({}, true).prompt(
-                        words(), {{"user", "a"}, {"assistant", "b"}, {"assistant", "c"}}),
-                    Contains("each answer is followed by one message"));
+  CHECK_THROWS_WITH(
+      qwen3({}, true).prompt(words(), {{"user", "a"}, {"assistant", "b"}, {"assistant", "c"}}),
+      Contains("each answer is followed by one message"));
 }
 
 TEST_CASE("chat templates: the default of thinking stands before the template, once") {
@@ -113,7 +112,8 @@ TEST_CASE("chat templates: the default of thinking stands before the template, o
   CHECK_THAT(off, Contains("enable_thinking = false"));
   CHECK(without_thinking(off) == std::pair<std::string_view, std::optional<bool>>(jinja, false));
   CHECK(with_thinking(off, true) == with_thinking(jinja, true));
-  CHECK(without_thinking(jinja) == std::pair<std::string_view, std::optional<bool>>(jinja, std::nullopt));
+  CHECK(without_thinking(jinja) ==
+        std::pair<std::string_view, std::optional<bool>>(jinja, std::nullopt));
 }
 
 TEST_CASE("chat templates: a base model has none, and what is no text is refused") {

@@ -64,7 +64,8 @@ class tied_model {
   temporary_folder folder_;
 };
 
-TEST_CASE("model files: a head that differs from the embedding is kept, whatever config.json says") {
+TEST_CASE(
+    "model files: a head that differs from the embedding is kept, whatever config.json says") {
   tied_model model;
   REQUIRE(model.config.tied_embeddings);
   const auto head = model.weights.embedding.flip(0).contiguous();
@@ -137,8 +138,9 @@ TEST_CASE("model files: quantised weights are named, with what to take instead")
     model.change_config(key, value);
     return refusal_of(model.path());
   };
-  CHECK_THAT(refusal_with("quantization_config", {{"quant_method", "fp8"}}),
-             Contains("quantised by fp8, which is not read: take the original model, or a GGUF file"));
+  CHECK_THAT(
+      refusal_with("quantization_config", {{"quant_method", "fp8"}}),
+      Contains("quantised by fp8, which is not read: take the original model, or a GGUF file"));
   CHECK_THAT(refusal_with("quantization_config", {{"quant_method", "bitsandbytes"},
                                                   {"load_in_4bit", true},
                                                   {"bnb_4bit_quant_type", "nf4"}}),
@@ -150,8 +152,8 @@ TEST_CASE("model files: quantised weights are named, with what to take instead")
   const auto kept = read_safetensors(model.path() / "model.safetensors");
   std::map<std::string, tensor_to_write> tensors;
   for (const auto& [name, view] : kept.tensors)
-    tensors[name.ends_with("up_proj.weight") ? name.substr(0, name.size() - 6) + "qweight" : name] = {
-        view.type, view.shape, view.bytes};
+    tensors[name.ends_with("up_proj.weight") ? name.substr(0, name.size() - 6) + "qweight" : name] =
+        {view.type, view.shape, view.bytes};
   write_safetensors(model.path() / "model.safetensors", tensors);
   CHECK_THAT(refusal_of(model.path()),
              Contains("these weights are quantised") && Contains("up_proj.qweight"));
@@ -162,8 +164,8 @@ TEST_CASE("model files: what is nearly a model's path is told") {
   write_durably(folder.path / "model.bin", "x");
   CHECK_THAT(refusal_of(folder.path / "model.bin"), Contains("a file whose name ends in .gguf"));
   write_durably(folder.path / "small.gguf", "x");
-  CHECK_THAT(refusal_of(folder.path), Contains("the path of a GGUF file such as") &&
-                                          Contains("small.gguf"));
+  CHECK_THAT(refusal_of(folder.path),
+             Contains("the path of a GGUF file such as") && Contains("small.gguf"));
 }
 
 /// Writes the model as GGUF, in this many files. `change` adds to the metadata of the first and
@@ -178,7 +180,8 @@ fs::path write_gguf(const fs::path& folder, const model_config& c, const model_w
   });
   const auto path_of = [&](std::uint32_t which) {
     if (parts == 1) return folder / "m.gguf";
-    return folder / ("m-0000" + std::to_string(which) + "-of-0000" + std::to_string(parts) + ".gguf");
+    return folder /
+           ("m-0000" + std::to_string(which) + "-of-0000" + std::to_string(parts) + ".gguf");
   };
   for (std::uint32_t part = 1; part <= parts; ++part) {
     gguf_bytes metadata;
@@ -351,7 +354,8 @@ TEST_CASE("model files: adapters are added to their layers, with the scale that 
   }
 }
 
-TEST_CASE("model files: adapters that are computed otherwise, or fit no layer, are refused by name") {
+TEST_CASE(
+    "model files: adapters that are computed otherwise, or fit no layer, are refused by name") {
   const auto config = small_model(model_family::llama);
   adapter_folder adapters;
   CHECK(adapters.refusal(config) == "");

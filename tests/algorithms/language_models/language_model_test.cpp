@@ -102,8 +102,8 @@ TEST_CASE("language model: a base model without an end of text is refused") {
   auto config = folder.read("config.json");
   config.erase("eos_token_id");
   folder.write("config.json", config);
-  CHECK_THROWS_WITH(folder.model(), Contains("no token that ends an answer") &&
-                                        Contains(folder.path().string()));
+  CHECK_THROWS_WITH(folder.model(),
+                    Contains("no token that ends an answer") && Contains(folder.path().string()));
 }
 
 TEST_CASE("language model: model.chat_template=none asks a chat model with plain prompts") {
@@ -141,6 +141,19 @@ TEST_CASE("language model: a written model stops where it was trained to stop") 
   CHECK(words["eos_token"] == "<|im_end|>");
   CHECK(words["bos_token"] == "<|im_start|>");
   CHECK(words["pad_token"] == "<tool>");
+}
+
+TEST_CASE("language model: a letters model that a run has written is asked in letters") {
+  const temporary_folder folder;
+  const auto letters = language_model_of({.tokens = small_model::letters});
+  const auto weights = llm::random_weights(letters.config, 3);
+  letters.write_model(folder.path, llm::flatten_weights(letters.config, weights));
+  const auto read = language_model_of({.path = folder.path.string()});
+  CHECK(read.is_letters);
+  CHECK(read.stop_ids() == letters.stop_ids());
+  const prompt_format format{read};
+  CHECK(format.prompt_of(llm::problem{.question = "What?", .letters = "12>"}) ==
+        letters.tokens.encode("12>"));
 }
 
 TEST_CASE("language model: the choice of thinking is written with the template, and read again") {

@@ -267,11 +267,10 @@ TEST_CASE("world episodes: with a history of two turns a reply sees the first te
 task<answer_roles> serve_thinking(system& sys, std::optional<bool> thinking, bool keep,
                                   int shared_turns = 0) {
   auto roles = co_await serve_roles(sys, countdowns(4));
-  const auto format =
-      std::make_shared<prompt_format>(testing::thinking_format(thinking, keep));
+  const auto format = std::make_shared<prompt_format>(testing::thinking_format(thinking, keep));
   const auto store = co_await sys.serve<weight_store>({.name = "words weights", .faults = false});
-  weights first{3, 3 * llm::flatten_weights(format->config, llm::random_weights(format->config, 3)),
-                {}};
+  weights first{
+      3, 3 * llm::flatten_weights(format->config, llm::random_weights(format->config, 3)), {}};
   co_await store.route<&weight_store::put>(first);
   llm::generator_options writing{
       .config = format->config, .engine = {}, .texts = llm::texts_of(format->tokens)};
