@@ -195,11 +195,13 @@ std::string_view name_of(chat_style style) {
 
 namespace {
 
-// The statements that set the default of the variable with which templates turn thoughts off.
+// The statements that set the default of the variable with which templates turn thoughts off. The
+// line's end belongs to the statement (trim_blocks), so that a template which begins with one keeps
+// its own.
 constexpr std::string_view thoughts_off =
-    "{%- if enable_thinking is not defined %}{%- set enable_thinking = false %}{%- endif %}";
+    "{%- if enable_thinking is not defined %}{%- set enable_thinking = false %}{%- endif %}\n";
 constexpr std::string_view thoughts_on =
-    "{%- if enable_thinking is not defined %}{%- set enable_thinking = true %}{%- endif %}";
+    "{%- if enable_thinking is not defined %}{%- set enable_thinking = true %}{%- endif %}\n";
 
 }  // namespace
 
