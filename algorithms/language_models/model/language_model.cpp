@@ -141,10 +141,12 @@ model_extras read_extras(const std::filesystem::path& path, const llm::model_con
                          const llm::tokenizer& tokens) {
   model_extras made;
   if (!std::filesystem::is_directory(path)) {
-    if (config.bos_token)
-      made.special_tokens["bos_token"] = tokens.bytes_of(llm::token_id(*config.bos_token));
-    if (config.pad_token)
-      made.special_tokens["pad_token"] = tokens.bytes_of(llm::token_id(*config.pad_token));
+    const auto add = [&](const char* name, std::optional<std::int64_t> id) {
+      const auto text = id ? tokens.bytes_of(static_cast<llm::token_id>(*id)) : "";
+      if (!text.empty()) made.special_tokens[name] = text;
+    };
+    add("bos_token", config.bos_token);
+    add("pad_token", config.pad_token);
     return made;
   }
   made.special_tokens = special_tokens_in(path / "tokenizer_config.json");
@@ -207,9 +209,7 @@ void tell_format(const language_model& model, const model_section& section) {
   if (model.keep_thoughts &&
       llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
     llm::info_once(
-        "the thoughts of earlier turns are kept; the chat template, as transformers reads it, "
-        "drops "
-        "them",
+        "the thoughts of earlier turns are kept; transformers drops them by the chat template",
         {{"model", section.path}});
   if (model.thinking) return;
   auto without = format.chat;
