@@ -118,6 +118,15 @@ std::optional<std::string_view> inside_tag(std::string_view text, std::string_vi
   return text.substr(begin, last - begin);
 }
 
+std::string_view after_thoughts(std::string_view text) {
+  constexpr std::string_view end = "</think>";
+  const auto at = text.rfind(end);
+  if (at == text.npos) return text;
+  text.remove_prefix(at + end.size());
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  return begin == text.npos ? std::string_view() : text.substr(begin);
+}
+
 double tag_format(std::string_view text, const std::vector<std::string>& tags) {
   auto rest = trim(text);
   for (const auto& tag : tags) {

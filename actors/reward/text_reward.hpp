@@ -27,6 +27,10 @@ std::optional<double> last_number(std::string_view text);
 /// and in this order.
 std::optional<std::string_view> inside_tag(std::string_view text, std::string_view tag);
 
+/// Returns the text after its thoughts: what follows the last `</think>`, without the white space
+/// between the two. A text without the mark is returned as it is.
+std::string_view after_thoughts(std::string_view text);
+
 /// Returns 1 if the text consists of the parts `<tag>...</tag>` of these tags, such as {"think",
 /// "answer"}: each once, in order, with only white space between them.
 double tag_format(std::string_view text, const std::vector<std::string>& tags);

@@ -8,12 +8,6 @@ namespace troupe {
 
 namespace {
 
-std::string_view after_thoughts(std::string_view written) {
-  const std::string_view end = "</think>";
-  const auto at = written.rfind(end);
-  return at == written.npos ? written : written.substr(at + end.size());
-}
-
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r\n");
   if (begin == text.npos) return {};
@@ -42,7 +36,7 @@ text_action parse_action(std::string_view written) { return parse_tag(written, "
 
 text_action parse_whole_text(std::string_view written) {
   text_action made;
-  made.action = trimmed(written);
+  made.action = trimmed(after_thoughts(written));
   if (made.action.empty()) return malformed("it is empty");
   return made;
 }

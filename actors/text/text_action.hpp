@@ -22,7 +22,8 @@ struct text_action {
 /// text around it is ignored. Anything else is malformed and is never guessed at.
 text_action parse_action(std::string_view written);
 
-/// Returns the whole text, without white space around it. An empty one is malformed.
+/// Returns the whole text after the last `</think>`, without white space around it. An empty one is
+/// malformed.
 text_action parse_whole_text(std::string_view written);
 
 /// Returns a tool call in the form of Qwen and Hermes models:

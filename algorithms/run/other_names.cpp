@@ -147,7 +147,7 @@ const std::vector<other_name> rows{
     {"pad_to_multiple_of", trl, "", "answers are packed without padding"},
     {"ds3_gather_for_generation", trl, "", one_process},
     {"generation_kwargs", trl, "", "its entries are options by themselves, such as rollout.top_p"},
-    {"chat_template_kwargs", trl, "", "the chat template gets no further values"},
+    {"chat_template_kwargs", trl, "model.thinking"},
     {"cache_implementation", trl, "", own_generator},
     {"use_cache", trl, "", own_generator},
     {"use_vllm", trl, "", own_generator},

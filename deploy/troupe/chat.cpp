@@ -10,10 +10,9 @@
 
 #include "actors/llm/files/known_models.hpp"
 #include "actors/llm/generator/conversation_writer.hpp"
-#include "actors/llm/model/read_model.hpp"
-#include "actors/llm/tokenizer/chat_template.hpp"
-#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/llm/tokenizer/conversation_format.hpp"
 #include "actors/torch/torch_threads.hpp"
+#include "algorithms/language_models/model/language_model.hpp"
 #include "deploy/troupe/commands.hpp"
 
 namespace troupe::command {
@@ -21,58 +20,97 @@ namespace troupe::command {
 namespace {
 
 using namespace troupe::llm;
+using troupe::language_model;  // the one with its texts and without its weights
 
 std::uint64_t any_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
 }
 
-/// Answers each line of stdin until its end.
-void talk(const chat_arguments& arguments) {
-  const auto path = llm::resolve_model(arguments.model);
-  const auto tokens = read_tokenizer(path);
-  const auto style = read_chat_style(path);
-  auto model = read_model(path);
-  conversation_writer writer(pack_weights(model.config, model.weights),
-                             {.temperature = arguments.temperature,
-                              .top_p = arguments.top_p,
-                              .seed = arguments.seed.value_or(any_seed())});
-  const auto config = std::move(model.config);
-  model = {};  // frees the weights, of which the writer has a copy in its own order
-  const auto turn_end = tokens.find(end_of_turn(style));
+model_section section_of(const chat_arguments& arguments) {
+  return {.path = llm::resolve_model(arguments.model).string(),
+          .base_path = arguments.base_path,
+          .chat_template = arguments.chat_template,
+          .thinking = arguments.thinking,
+          .thoughts = arguments.earlier_thoughts == "keep" ? earlier_thoughts::keep
+                                                           : earlier_thoughts::drop};
+}
 
-  const bool terminal = isatty(STDIN_FILENO) != 0;
-  std::string line;
-  bool open = true;  // true if the last answer lacks its end of turn, or there was none
-  for (bool first = true;;) {
-    if (terminal) std::fputs("> ", stdout);
-    std::fflush(stdout);
-    if (!std::getline(std::cin, line)) break;
-    if (line.empty()) continue;
-    std::vector<token_id> ids;
-    if (first) {
-      std::vector<chat_message> messages;
-      if (!arguments.system.empty()) messages.push_back({"system", arguments.system});
-      messages.push_back({"user", line});
-      ids = encode_chat(tokens, style, messages);
-    } else {
-      if (open && turn_end) ids.push_back(*turn_end);
-      const auto next = encode_next_turn(tokens, style, {"user", line});
-      ids.insert(ids.end(), next.begin(), next.end());
-    }
-    first = false;
-    writer.read(ids);
+conversation_writer writer_for(const chat_arguments& arguments, const model_config& config) {
+  return {pack_weights(config, first_weights(section_of(arguments), config, 0)),
+          {.temperature = arguments.temperature,
+           .top_p = arguments.top_p,
+           .seed = arguments.seed.value_or(any_seed())}};
+}
+
+/// A conversation on the terminal. A base model, which knows no conversations, continues each line.
+class dialogue {
+ public:
+  explicit dialogue(const chat_arguments& arguments)
+      : model_(language_model_of(section_of(arguments))),
+        format_(model_.conversations()),
+        rewrites_(format_.rewrites()),
+        max_tokens_(arguments.max_tokens),
+        writer_(writer_for(arguments, model_.config)) {
+    if (!arguments.system.empty()) opening_.push_back({"system", arguments.system});
+    said_ = opening_;
+  }
+
+  /// Prints the answer to a line.
+  void answer(const std::string& line) {
+    read({"user", line});
+    const auto stop = model_.stop_ids();
     utf8_stream text;
-    open = true;
-    for (std::int64_t i = 0; i < arguments.max_tokens; ++i) {
-      const auto id = writer.write();
-      const auto& eos = config.eos_tokens;
-      open = id != turn_end;
-      if (!open || std::ranges::find(eos, id) != eos.end()) break;
-      if (!tokens.is_special(id)) std::fputs(text.add(tokens.bytes_of(id)).c_str(), stdout);
+    std::vector<token_id> written;
+    open_ = true;
+    for (std::int64_t i = 0; i < max_tokens_; ++i) {
+      const auto id = writer_.write();
+      open_ = id != format_.end;
+      if (std::ranges::find(stop, id) != stop.end()) break;
+      written.push_back(id);
+      if (!model_.tokens.is_special(id))
+        std::fputs(text.add(model_.tokens.bytes_of(id)).c_str(), stdout);
       std::fflush(stdout);
     }
     std::printf("%s\n", text.end().c_str());
+    said_.push_back({"assistant", model_.tokens.decode(written)});
+  }
+
+ private:
+  void read(const chat_message& message) {
+    const bool first = said_.size() == opening_.size();
+    if (!model_.style) said_ = opening_;
+    said_.push_back(message);
+    if (first || rewrites_ || !model_.style) {
+      writer_.forget();
+      writer_.read(format_.prompt(model_.tokens, said_));
+      return;
+    }
+    std::vector<token_id> ids;
+    if (open_) ids.push_back(format_.end);
+    const auto next = format_.next(model_.tokens, message);
+    ids.insert(ids.end(), next.begin(), next.end());
+    writer_.read(ids);
+  }
+
+  const language_model model_;
+  const conversation_format format_;
+  const bool rewrites_;
+  const std::int64_t max_tokens_;
+  conversation_writer writer_;
+  std::vector<chat_message> opening_, said_;
+  bool open_ = true;  // true if the last answer lacks its end
+};
+
+/// Answers each line of stdin until its end.
+void talk(const chat_arguments& arguments) {
+  dialogue with(arguments);
+  const bool terminal = isatty(STDIN_FILENO) != 0;
+  for (std::string line;;) {
+    if (terminal) std::fputs("> ", stdout);
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line)) break;
+    if (!line.empty()) with.answer(line);
   }
   if (terminal) std::fputc('\n', stdout);
 }

@@ -75,6 +75,11 @@ struct chat_arguments {
   double top_p = 0.9;
   std::optional<std::uint64_t> seed;
   std::int64_t max_tokens = 512;  ///< The largest number of tokens in an answer.
+  // The options of the section model (model_section.hpp).
+  std::string base_path;
+  std::string chat_template;
+  std::optional<bool> thinking;
+  std::string earlier_thoughts = "drop";
 };
 /// Answers each line of stdin until its end.
 int chat(const chat_arguments& arguments);

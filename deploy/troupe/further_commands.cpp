@@ -159,6 +159,25 @@ void add_chat(CLI::App& options, chat_arguments& to) {
   options.add_option("--max-tokens", to.max_tokens, "The largest number of tokens in an answer.")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
       ->capture_default_str();
+  options
+      .add_option("--base-path", to.base_path,
+                  "The folder or GGUF file of the model, where FILE is a folder with LoRA "
+                  "adapters alone.")
+      ->type_name("FILE");
+  options
+      .add_option("--chat-template", to.chat_template,
+                  "none continues each line as plain text, as a base model without a chat template "
+                  "does.")
+      ->check(CLI::IsMember({"none"}));
+  options.add_option("--thinking", to.thinking,
+                     "Whether the model thinks before it answers. The default is the one of the "
+                     "model's chat template.");
+  options
+      .add_option("--earlier-thoughts", to.earlier_thoughts,
+                  "The thoughts of earlier turns: drop leaves them to the chat template, and most "
+                  "templates drop them; keep lets the model read them.")
+      ->check(CLI::IsMember({"drop", "keep"}))
+      ->capture_default_str();
 }
 
 /// `troupe models` and its verbs.

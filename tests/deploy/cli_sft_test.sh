@@ -28,5 +28,37 @@ report "with a verdict in words" $?
 run chat words/sft/numbers_1/best_model --max-tokens 4 <<<"3"
 report "chat reads its model" $((code != 0))
 columns_are_explained words/sft/numbers_1
+model=words/sft/numbers_1/last_model
+grep -q '"eos_token_id": 256' $model/config.json && grep -q '"eos_token_id": 256' $model/generation_config.json
+report "the written model stops where it was trained to stop" $?
+
+# A base model has no chat template. Everything works with plain prompts.
+cp -r $model base && rm base/chat_template.jinja
+run chat base --max-tokens 4 --temperature 0 <<<"3"
+[[ $code -eq 0 ]] && grep -q 'a base model: it has no chat template and is asked with plain prompts' err
+report "chat continues the text of a base model, and says that it is one" $?
+run train --algo sft --runs plain --metrics-port 0 --json task.data=numbers.jsonl task.prompt=question \
+  task.answer=completion model.path=base -n 2
+[[ $code -eq 0 && $(grep -c 'a base model' err) -eq 1 && ! -e plain/sft/numbers_1/last_model/chat_template.jinja ]]
+report "a base model learns from plain prompts, which is told once" $?
+run eval plain/sft/numbers_1 --json
+report "eval takes its run" $((code != 0))
+run train --algo sft --runs plain --metrics-port 0 --json task.data=numbers.jsonl task.prompt=question \
+  task.answer=completion model.path=$model model.chat_template=none -n 1
+[[ $code -eq 0 && ! -e plain/sft/numbers_2/last_model/chat_template.jinja ]] &&
+  grep -q 'asked with plain prompts, without its chat template' err
+report "model.chat_template=none asks a chat model with plain prompts" $?
+run train --algo grpo --runs plain --metrics-port 0 --json model.path=base -n 1 warm_start.batches=0 \
+  rollout.prompts=2 rollout.group=2 rollout.max_completion_tokens=4 evaluation.every_updates=0 \
+  evaluation.final_problems=2 task.problems.training=4 task.problems.held_out=4
+report "a base model learns from rewards" $((code != 0))
+refuses "another template is refused" 2 '/model/chat_template: expected none or an empty text' \
+  train --algo sft task.data=numbers.jsonl model.chat_template=other
+
+# Adapters without their model.
+mkdir adapters && echo '{"peft_type": "LORA", "base_model_name_or_path": "somebody/model", "r": 8}' >adapters/adapter_config.json
+run chat adapters <<<"3"
+[[ $code -eq 1 ]] && grep -q 'these are LoRA adapters of somebody/model' err
+report "adapters without their model say whose they are" $?
 
 finish

@@ -1,14 +1,15 @@
 """Troupe's language models beside the published packages: peers.py BUILD_DIR [tokenizers] [models] [grpo] [names]
-[torch] [worlds]. Logits within
+[torch] [written] [worlds]. Logits within
 1e-4, the same greedy text, the same ids for 10,000 texts, GRPO's gradients within 1e-4 of TRL's, the names of all options of
-Stable-Baselines3 and TRL, models that torch.load reads, and one update of SmolLM2 in each kind of world within 1e-5 of TRL's."""
+Stable-Baselines3 and TRL, models that torch.load reads, written models that stop in transformers where they
+were trained to, and one update of SmolLM2 in each kind of world within 1e-5 of TRL's."""
 import os
 import subprocess
 import sys
 
 import environment
 
-CHECKS = ("tokenizers", "models", "grpo", "names", "torch", "worlds")
+CHECKS = ("tokenizers", "models", "grpo", "names", "torch", "written", "worlds")
 
 
 def main():

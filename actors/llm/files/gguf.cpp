@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <regex>
 
 #include "runtime/base/utf8.hpp"
 
@@ -275,8 +277,77 @@ void check_overlap(const std::map<std::string, tensor_view, std::less<>>& tensor
 
 }  // namespace
 
-gguf_file::gguf_file(const std::filesystem::path& path)
-    : file_(std::make_shared<const mapped_file>(path)) {
+namespace {
+
+/// The name of a part, "stem-00002-of-00003.gguf".
+struct part_name {
+  std::filesystem::path folder;
+  std::string stem;
+  std::int64_t number, count;
+
+  std::filesystem::path path_of(std::int64_t which) const {
+    char ending[32];
+    std::snprintf(ending, sizeof ending, "-%05d-of-%05d.gguf", int(which), int(count));
+    return folder / (stem + ending);
+  }
+};
+
+std::optional<part_name> part_name_of(const std::filesystem::path& path) {
+  static const std::regex form(R"((.*)-(\d{5})-of-(\d{5})\.gguf)");
+  const auto name = path.filename().string();
+  std::smatch found;
+  if (!std::regex_match(name, found, form)) return std::nullopt;
+  part_name made{path.parent_path(), found[1], std::stoll(found[2]), std::stoll(found[3])};
+  if (made.number < 1 || made.number > made.count) return std::nullopt;
+  return made;
+}
+
+}  // namespace
+
+gguf_file::gguf_file(const std::filesystem::path& path) {
+  const auto part = part_name_of(path);
+  const bool is_cut = part && part->count > 1;
+  read_file(is_cut ? part->path_of(1) : path);
+  const auto* parts = find<std::int64_t>("split.count");
+  if (parts && *parts > 1 && !is_cut)
+    throw error("split.count", "this is one of " + std::to_string(*parts) +
+                                   " files: expected a name that ends in -00001-of-" +
+                                   "0000N.gguf, by which the others are found");
+  if (is_cut) add_other_parts(path);
+}
+
+void gguf_file::add_other_parts(const std::filesystem::path& path) {
+  const auto part = *part_name_of(path);
+  const auto* parts = find<std::int64_t>("split.count");
+  if (!parts || *parts != part.count)
+    throw error("split.count", "expected " + std::to_string(part.count) +
+                                   ", as the name of the file says, got " +
+                                   (parts ? std::to_string(*parts) : "none"));
+  for (std::int64_t which = 2; which <= part.count; ++which) {
+    const auto name = part.path_of(which);
+    if (!std::filesystem::exists(name))
+      throw llm_file_error(name.string() + ": expected part " + std::to_string(which) + " of " +
+                           std::to_string(part.count) + " of the model, got no such file");
+    gguf_file one;
+    one.read_file(name);
+    const auto* number = one.find<std::int64_t>("split.no");  // counted from 0
+    if (!number || *number != which - 1)
+      throw one.error("split.no", "expected " + std::to_string(which - 1) + ", got " +
+                                      (number ? std::to_string(*number) : "none"));
+    for (const auto& [tensor, view] : one.tensors_) {
+      if (!tensors_.emplace(tensor, view).second)
+        throw view.error("expected it in one part of the model, got it in two");
+    }
+  }
+  const auto* count = find<std::int64_t>("split.tensors.count");
+  if (count && *count != std::ssize(tensors_))
+    throw error("split.tensors.count", "expected " + std::to_string(*count) +
+                                           " tensors in all parts, got " +
+                                           std::to_string(tensors_.size()));
+}
+
+void gguf_file::read_file(const std::filesystem::path& path) {
+  file_ = std::make_shared<const mapped_file>(path);
   cursor from(*file_);
   if (const auto magic = from.take(4, "magic"); magic != "GGUF")
     throw llm_file_error(path.string() + ": expected a GGUF file, got one that begins with " +

@@ -20,9 +20,14 @@ using gguf_value =
                  std::vector<double>, std::vector<std::string_view>>;
 
 /// A GGUF file of version 2 or 3 (github.com/ggml-org/ggml, docs/gguf.md), little-endian.
+///
+/// A model may be cut into several files, whose names end in -00001-of-00003.gguf and so on, by
+/// llama.cpp's gguf-split. The path of any of them means the whole model. The first has the
+/// metadata, and the tensors are in all of them.
 class gguf_file {
  public:
-  /// Maps the file and reads the metadata and the list of tensors. Throws llm_file_error for a
+  /// Maps the file, or the files, and reads the metadata and the lists of tensors. Throws
+  /// llm_file_error for a
   /// truncated file, impossible counts and lengths, a key or tensor that occurs twice, an
   /// unsupported element type, and tensors that aren't aligned, overlap or lie beyond the end.
   explicit gguf_file(const std::filesystem::path& path);
@@ -53,6 +58,10 @@ class gguf_file {
   llm_file_error error(std::string_view key, const std::string& what) const;
 
  private:
+  gguf_file() = default;
+  void read_file(const std::filesystem::path& path);
+  void add_other_parts(const std::filesystem::path& path);
+
   std::shared_ptr<const mapped_file> file_;
   std::map<std::string, gguf_value, std::less<>> metadata_;
   std::map<std::string, tensor_view, std::less<>> tensors_;

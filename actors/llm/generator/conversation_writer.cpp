@@ -36,6 +36,12 @@ void conversation_writer::read(std::span<const token_id> tokens) {
   text_.insert(text_.end(), tokens.begin(), tokens.end());
 }
 
+void conversation_writer::forget() {
+  sequence_ = kv_sequence(decoder_.config(), 0);
+  text_.clear();
+  pending_.clear();
+}
+
 token_id conversation_writer::write() {
   if (pending_.empty())
     throw std::invalid_argument("conversation: expected something to be read first");

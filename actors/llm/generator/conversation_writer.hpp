@@ -26,6 +26,9 @@ class conversation_writer {
   /// Samples the next token. `read` must have been called before. Throws like `read`.
   token_id write();
 
+  /// Begins another text: nothing that was read or written is left.
+  void forget();
+
   std::int64_t length() const { return sequence_.length() + std::ssize(pending_); }
 
  private:

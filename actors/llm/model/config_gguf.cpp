@@ -1,6 +1,8 @@
 // Reads a model's shape from GGUF metadata (docs/gguf.md of ggml, section "[llm]").
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/model/model_config.hpp"
@@ -30,6 +32,39 @@ void read_divisors(const std::vector<float>& divisors, model_config& c) {
   c.rope_divisors.assign(divisors.begin(), divisors.end());
 }
 
+/// True if the value is 0, false or empty, as for a part of the arithmetic that a model lacks.
+bool is_nothing(const gguf_value& value) {
+  if (const auto* truth = std::get_if<bool>(&value)) return !*truth;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole == 0;
+  if (const auto* real = std::get_if<double>(&value)) return *real == 0;
+  if (const auto* text = std::get_if<std::string_view>(&value)) return text->empty();
+  return false;
+}
+
+/// Refuses the keys of the architecture that are not known here, since they may change the
+/// arithmetic: a window, experts, caps, factors. What is known is read, or has the value that
+/// changes nothing.
+void refuse_arithmetic(const gguf_file& file, const std::string& architecture) {
+  static const std::set<std::string_view> read{
+      "embedding_length", "feed_forward_length", "block_count", "attention.head_count",
+      "attention.head_count_kv", "attention.key_length", "attention.value_length",
+      "rope.dimension_count", "context_length", "attention.layer_norm_rms_epsilon",
+      "rope.freq_base", "rope.scaling.type", "rope.scaling.factor",
+      "rope.scaling.original_context_length", "rope.scale_linear",
+      // without arithmetic
+      "vocab_size", "tensor_data_layout", "rope.scaling.finetuned", "pooling_type"};
+  const auto prefix = architecture + '.';
+  for (const auto& [key, value] : file.metadata()) {
+    if (!key.starts_with(prefix)) continue;
+    const auto name = std::string_view(key).substr(prefix.size());
+    if (read.contains(name) || is_nothing(value)) continue;
+    if (name == "attention.causal" && value == gguf_value(true)) continue;
+    const bool is_factor = name.ends_with("_scale") || name == "rope.scaling.attn_factor";
+    if (is_factor && value == gguf_value(1.0)) continue;
+    throw file.error(key, "expected no such key: what it does isn't known here");
+  }
+}
+
 void check_sizes_of(const gguf_file& file, const model_config& c) {
   try {
     check_sizes(c);
@@ -41,6 +76,10 @@ void check_sizes_of(const gguf_file& file, const model_config& c) {
 }  // namespace
 
 model_config read_model_config(const gguf_file& file) {
+  if (const auto* type = file.find<std::string_view>("general.type"); type && *type == "adapter")
+    throw file.error("general.type",
+                     "expected a model, got LoRA adapters: PEFT's form of them is read "
+                     "(adapter_config.json and adapter_model.safetensors)");
   const std::string architecture(file.get<std::string_view>("general.architecture"));
   model_config c;
   if (architecture == "llama")
@@ -101,6 +140,12 @@ model_config read_model_config(const gguf_file& file) {
                                                      detail::printable(*type, 60) + '"');
     }
   }
+  if (const double factor = real_or("rope.scale_linear", 1.0);
+      factor != 1.0 && c.scaling.type == rope_scaling::kind::none) {  // the name of before 2023-10
+    c.scaling.type = rope_scaling::kind::linear;
+    c.scaling.factor = factor;
+  }
+  refuse_arithmetic(file, architecture);
   if (const auto at = file.tensors().find("rope_freqs.weight"); at != file.tensors().end()) {
     std::vector<float> divisors(static_cast<std::size_t>(at->second.elements()));
     check_sizes_of(file, c);
@@ -109,6 +154,18 @@ model_config read_model_config(const gguf_file& file) {
   }
   if (const auto* eos = file.find<std::int64_t>("tokenizer.ggml.eos_token_id"))
     c.eos_tokens = {*eos};
+  // The ends of a turn and of a message are further tokens that end a text.
+  for (const char* name : {"eot_token_id", "eom_token_id"}) {
+    const auto* id = file.find<std::int64_t>(std::string("tokenizer.ggml.") + name);
+    if (id && std::ranges::find(c.eos_tokens, *id) == c.eos_tokens.end())
+      c.eos_tokens.push_back(*id);
+  }
+  const auto token = [&](const char* name) -> std::optional<std::int64_t> {
+    const auto* id = file.find<std::int64_t>(std::string("tokenizer.ggml.") + name);
+    return id && *id >= 0 && *id < c.vocab_size ? std::optional(*id) : std::nullopt;
+  };
+  c.bos_token = token("bos_token_id");
+  c.pad_token = token("padding_token_id");
   check_sizes_of(file, c);
   return c;
 }

@@ -7,6 +7,8 @@
 
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
+#include "actors/llm/files/told_once.hpp"
+#include "actors/llm/model/config_keys.hpp"
 #include "actors/llm/model/model_config.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The fields of a JSON object. A field that is never asked for is refused as unknown.
+/// The fields of a JSON object. A field that is never asked for is unknown.
 class field_reader {
  public:
   field_reader(const json& object, std::string place) : object_(object), place_(std::move(place)) {
@@ -69,14 +71,30 @@ class field_reader {
   void pass_over(std::initializer_list<const char*> fields) {
     asked_.insert(fields.begin(), fields.end());
   }
+  /// Refuses the unknown fields.
   void refuse_others() const {
     for (const auto& [field, value] : object_.items()) {
-      if (!asked_.contains(field))
-        throw error(field, "no such field: what it does isn't known here");
+      if (!asked_.contains(field)) throw unknown(field);
     }
+  }
+  /// Refuses the unknown fields that may change the computation, by the rule of config_keys.hpp.
+  /// Returns the names of those that are to be told.
+  std::string refuse_arithmetic() const {
+    std::string told;
+    for (const auto& [field, value] : object_.items()) {
+      if (asked_.contains(field)) continue;
+      const auto use = use_of_key(field, value);
+      if (use == key_use::refuse) throw unknown(field);
+      if (use == key_use::tell) told += (told.empty() ? "" : ", ") + detail::printable(field, 60);
+    }
+    return told;
   }
 
  private:
+  llm_file_error unknown(const std::string& field) const {
+    return error(field, "no such field: what it does isn't known here");
+  }
+
   const json& object_;
   std::string place_;
   std::set<std::string, std::less<>> asked_;
@@ -150,6 +168,13 @@ void read_rope(field_reader& fields, const std::string& place, model_config& c) 
   rope.refuse_others();
 }
 
+/// The id of a token that the model has, or none. Some models have -1 for a token that they lack.
+std::optional<std::int64_t> read_token(field_reader& fields, const char* field) {
+  const auto& value = fields.at(field);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() >> 31) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
 std::vector<std::int64_t> read_eos(field_reader& fields) {
   const auto& value = fields.at("eos_token_id");
   if (value.is_null()) return {};
@@ -192,6 +217,14 @@ model_config read_model_config(const fs::path& path) {
   field_reader fields(document, path.string() + ": ");
   model_config c;
   c.family = read_family(fields);
+  if (const auto by = quantisation_of(document))
+    throw llm_file_error(path.string() + ": these weights are quantised by " +
+                         detail::printable(*by, 100) +
+                         ", which is not read: take the original model, or a GGUF file of it");
+  if (const auto code = own_code_of(document))
+    throw llm_file_error(path.string() + ": /auto_map: the model has code of its own, " +
+                         detail::printable(*code, 100) + ", which is not run");
+  fields.pass_over({"quantization_config", "quantization", "compression_config"});  // null or {}
   c.hidden_size = fields.whole("hidden_size");
   c.intermediate_size = fields.whole("intermediate_size");
   c.layers = fields.whole("num_hidden_layers");
@@ -207,11 +240,11 @@ model_config read_model_config(const fs::path& path) {
   read_rope(fields, path.string() + ": ", c);
   read_attention(fields, c);
   c.eos_tokens = read_eos(fields);
-  fields.pass_over({"torch_dtype", "dtype", "transformers_version", "use_cache",
-                    "initializer_range", "bos_token_id", "pad_token_id", "pretraining_tp",
-                    "_name_or_path", "is_llama_config", "transformers.js_config",
-                    "_attn_implementation", "_attn_implementation_autoset"});
-  fields.refuse_others();
+  c.bos_token = read_token(fields, "bos_token_id");
+  c.pad_token = read_token(fields, "pad_token_id");
+  if (const auto told = fields.refuse_arithmetic(); !told.empty())
+    warn_once("fields of a model that have no meaning here are passed over",
+              {{"file", path.string()}, {"fields", told}});
   try {
     check_sizes(c);
   } catch (const std::invalid_argument& e) {
@@ -222,6 +255,8 @@ model_config read_model_config(const fs::path& path) {
     const auto beside = read_model_json(generation);
     field_reader more(beside, generation.string() + ": ");
     if (auto ids = read_eos(more); !ids.empty()) c.eos_tokens = std::move(ids);
+    if (const auto id = read_token(more, "bos_token_id")) c.bos_token = id;
+    if (const auto id = read_token(more, "pad_token_id")) c.pad_token = id;
   }
   return c;
 }
@@ -280,6 +315,8 @@ std::string to_config_json(const model_config& c) {
   if (c.family != model_family::qwen2) out["attention_bias"] = c.qkv_bias;
   if (c.eos_tokens.size() == 1) out["eos_token_id"] = c.eos_tokens[0];
   if (c.eos_tokens.size() > 1) out["eos_token_id"] = c.eos_tokens;
+  if (c.bos_token) out["bos_token_id"] = *c.bos_token;
+  if (c.pad_token) out["pad_token_id"] = *c.pad_token;
   return out.dump(2) + '\n';
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,15 +45,17 @@ struct model_config {
   bool qkv_bias = false;         ///< q, k and v have biases, as in Qwen2
   bool output_bias = false;      ///< o has a bias; Llama's and Qwen3's attention_bias sets both
   bool qk_norm = false;          ///< RMSNorm of each head's query and key, as in Qwen3
-  std::vector<std::int64_t> eos_tokens = {};
+  std::vector<std::int64_t> eos_tokens = {};  ///< each of them ends a text
+  std::optional<std::int64_t> bos_token = {}, pad_token = {};
 
   std::int64_t q_size() const { return heads * head_dim; }
   std::int64_t kv_size() const { return kv_heads * head_dim; }
 };
 
 /// Reads a checkpoint's config.json, and the stop tokens of generation_config.json beside it.
-/// Throws llm_file_error that names the field for an architecture that isn't one of the three, an
-/// unknown field, an unsupported value, and sizes that don't fit together.
+/// Throws llm_file_error that names the field for an architecture that isn't one of the three,
+/// quantised weights, code of the model's own, an unknown field that may change the arithmetic
+/// (config_keys.hpp), an unsupported value, and sizes that don't fit together.
 model_config read_model_config(const std::filesystem::path& config_json);
 
 /// Reads the same from the metadata of a GGUF file.

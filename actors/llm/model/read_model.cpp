@@ -7,6 +7,7 @@
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/safetensors.hpp"
+#include "actors/llm/files/told_once.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -25,33 +26,100 @@ llm_file_error missing(const fs::path& path, const std::string& name) {
   return llm_file_error(path.string() + ": expected a tensor \"" + name + "\", got none");
 }
 
-// The prefix of the names in a checkpoint. The names may be those of for_each_weight, may have a
-// prefix ("module.model.norm.weight"), or may lack "model." if only the body was saved
-// ("norm.weight").
-std::string prefix_of(const std::map<std::string, tensor_view>& tensors, const fs::path& path) {
-  const std::string known = "model.embed_tokens.weight";
-  for (const auto& [name, view] : tensors) {
-    if (name.ends_with(known)) return name.substr(0, name.size() - known.size());
+using named_tensors = std::map<std::string, tensor_view>;
+
+constexpr std::string_view embedding_name = "model.embed_tokens.weight";
+constexpr std::string_view head_name = "lm_head.weight";
+
+/// The names of the tensors in a checkpoint. They may be those of for_each_weight, may have a
+/// prefix
+/// ("module.model.norm.weight"), or may lack "model." if only the body was saved ("norm.weight").
+class checkpoint_names {
+ public:
+  checkpoint_names(const named_tensors& tensors, const fs::path& path) {
+    for (const auto& [name, view] : tensors) {
+      if (!name.ends_with(embedding_name)) continue;
+      prefix_ = name.substr(0, name.size() - embedding_name.size());
+      return;
+    }
+    if (!tensors.contains("embed_tokens.weight")) throw missing(path, std::string(embedding_name));
+    body_ = true;
   }
-  if (tensors.contains("embed_tokens.weight")) return "-";
-  throw missing(path, known);
+
+  /// The name of the tensor that for_each_weight calls `name`.
+  std::string name_of(const std::string& name) const {
+    return body_ && name.starts_with("model.") ? name.substr(6) : prefix_ + name;
+  }
+
+ private:
+  std::string prefix_;
+  bool body_ = false;
+};
+
+bool are_equal(const tensor_view& a, const tensor_view& b) {
+  if (a.shape != b.shape) return false;
+  if (a.type == b.type) return a.bytes == b.bytes;
+  const weight_place place{.name = {}, .gguf_name = {}, .shape = a.shape};
+  return at::equal(to_float(a, place), to_float(b, place));
 }
 
-model_weights read_safetensors_weights(const fs::path& folder, const model_config& config) {
-  auto tensors = read_checkpoint_tensors(folder);
-  const auto prefix = prefix_of(tensors, folder);
+/// The tensor with the head, if the checkpoint has one.
+const tensor_view* head_in(const named_tensors& tensors) {
+  for (const auto& [name, view] : tensors) {
+    if (name.ends_with(head_name)) return &view;
+  }
+  return nullptr;
+}
+
+/// With tie_word_embeddings a checkpoint may have the embedding once more as its head. If it has
+/// another matrix there, the model was saved with a head of its own, whatever config.json says.
+/// transformers doesn't tie these two either.
+model_config with_head_of(const named_tensors& tensors, model_config config,
+                          const fs::path& folder) {
+  if (!config.tied_embeddings) return config;
+  const auto* head = head_in(tensors);
+  const checkpoint_names names(tensors, folder);
+  if (!head || are_equal(*head, tensors.at(names.name_of(std::string(embedding_name)))))
+    return config;
+  warn_once(
+      "config.json says tie_word_embeddings, but the head differs from the embedding: they are not "
+      "tied",
+      {{"model", folder.string()}, {"head", head->name}});
+  config.tied_embeddings = false;
+  return config;
+}
+
+llm_file_error missing_in(const named_tensors& tensors, const fs::path& folder,
+                          const std::string& name, const weight_place& place) {
+  if (place.name == head_name)
+    return llm_file_error(missing(folder, name).what() +
+                          std::string("; config.json has no tie_word_embeddings true, with which "
+                                      "the embedding is the head"));
+  // Weights that are quantised without a quantization_config have their parts in tensors like
+  // these.
+  const auto stem = name.substr(0, name.size() - std::string_view("weight").size());
+  for (const char* part : {"qweight", "weight_packed", "weight_q", "scales"}) {
+    if (tensors.contains(stem + part))
+      return llm_file_error(
+          folder.string() + ": these weights are quantised (tensor \"" + stem + part +
+          "\"), which is not read: take the original model, or a GGUF file of it");
+  }
+  return missing(folder, name);
+}
+
+model_weights read_safetensors_weights(named_tensors tensors, const model_config& config,
+                                       const fs::path& folder) {
+  const checkpoint_names names(tensors, folder);
   model_weights weights;
   for_each_weight(config, weights, [&](const weight_place& place, at::Tensor& tensor) {
-    const auto name = prefix != "-"                      ? prefix + place.name
-                      : place.name.starts_with("model.") ? place.name.substr(6)
-                                                         : place.name;
+    const auto name = names.name_of(place.name);
     const auto at = tensors.find(name);
-    if (at == tensors.end()) throw missing(folder, name);
+    if (at == tensors.end()) throw missing_in(tensors, folder, name, place);
     tensor = to_float(at->second, place);
     tensors.erase(at);
   });
   for (const auto& [name, view] : tensors) {
-    const bool copy_of_embedding = config.tied_embeddings && name.ends_with("lm_head.weight");
+    const bool copy_of_embedding = config.tied_embeddings && name.ends_with(head_name);
     const bool computed = name.ends_with(".rotary_emb.inv_freq");  // in old checkpoints
     if (!copy_of_embedding && !computed) throw view.error("expected no tensor of this name");
   }
@@ -85,10 +153,28 @@ model_weights read_gguf_weights(const gguf_file& file, const model_config& confi
     for_each_weight(config, again,
                     [&](const weight_place& place, at::Tensor&) { known.insert(place.gguf_name); });
     for (const auto& [name, view] : file.tensors()) {
-      if (!known.contains(name)) throw view.error("expected no tensor of this name");
+      // Old converters wrote the frequencies of the rotary embeddings, which are computed here.
+      const bool computed =
+          name.ends_with(".attn_rot_embd.weight") || name.ends_with(".attn_rot_embd");
+      if (!known.contains(name) && !computed) throw view.error("expected no tensor of this name");
     }
   }
   return weights;
+}
+
+/// Throws an error that says what the path should be, for those that are nearly models.
+void check_folder(const fs::path& path) {
+  if (fs::is_regular_file(path))
+    throw llm_file_error(path.string() +
+                         ": expected a Hugging Face folder, or a file whose name ends in .gguf");
+  if (!fs::is_directory(path) || fs::exists(path / "config.json")) return;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.path().extension() == ".gguf")
+      throw llm_file_error(path.string() +
+                           ": expected config.json in the folder, or the path of a "
+                           "GGUF file such as " +
+                           entry.path().string());
+  }
 }
 
 }  // namespace
@@ -100,9 +186,21 @@ language_model read_model(const fs::path& path) {
     auto weights = read_gguf_weights(file, config);
     return {std::move(config), std::move(weights)};
   }
+  check_folder(path);
   auto config = read_model_config(path / "config.json");
-  auto weights = read_safetensors_weights(path, config);
+  auto tensors = read_checkpoint_tensors(path);
+  config = with_head_of(tensors, std::move(config), path);
+  auto weights = read_safetensors_weights(std::move(tensors), config, path);
   return {std::move(config), std::move(weights)};
+}
+
+model_config read_model_shape(const fs::path& path) {
+  if (path.extension() == ".gguf") return read_model_config(gguf_file(path));
+  check_folder(path);
+  auto config = read_model_config(path / "config.json");
+  // Only a tied head needs the tensors, whose bytes are not read for anything else.
+  if (!config.tied_embeddings) return config;
+  return with_head_of(read_checkpoint_tensors(path), std::move(config), path);
 }
 
 void write_model(const fs::path& folder, const model_config& config, const model_weights& weights,

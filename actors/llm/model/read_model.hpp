@@ -19,8 +19,13 @@ struct language_model {
 /// Reads a folder with config.json and safetensors, as Hugging Face's tools write it, or a GGUF
 /// file. All weights are converted to float. Throws llm_file_error for anything that
 /// read_model_config and the readers of the files refuse, for a weight that is missing or has
-/// another shape, and for a tensor that the model doesn't have.
+/// another shape, and for a tensor that the model doesn't have. A head that differs from the
+/// embedding is kept, with a warning, if config.json says that they are tied.
 language_model read_model(const std::filesystem::path& path);
+
+/// The shape with which read_model reads a model, without its weights. Throws like read_model, but
+/// for the weights.
+model_config read_model_shape(const std::filesystem::path& path);
 
 /// Writes config.json and model.safetensors, which transformers can read, into a folder, which is
 /// created if necessary. `notes` become metadata of model.safetensors, beside "format". Each file

@@ -19,8 +19,7 @@ using nlohmann::json;
 
 /// The answer without the thoughts before it, and without the tags <answer> around it.
 std::string_view final_answer(std::string_view text) {
-  constexpr std::string_view end = "</think>";
-  if (const auto at = text.rfind(end); at != text.npos) text.remove_prefix(at + end.size());
+  text = after_thoughts(text);
   return inside_tag(text, "answer").value_or(text);
 }
 

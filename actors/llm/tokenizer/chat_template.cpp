@@ -193,7 +193,33 @@ std::string_view name_of(chat_style style) {
   return "";
 }
 
+namespace {
+
+// The statements that set the default of the variable with which templates turn thoughts off. The
+// line's end belongs to the statement (trim_blocks), so that a template which begins with one keeps
+// its own.
+constexpr std::string_view thoughts_off =
+    "{%- if enable_thinking is not defined %}{%- set enable_thinking = false %}{%- endif %}\n";
+constexpr std::string_view thoughts_on =
+    "{%- if enable_thinking is not defined %}{%- set enable_thinking = true %}{%- endif %}\n";
+
+}  // namespace
+
+std::string with_thinking(std::string_view jinja, bool thinking) {
+  jinja = without_thinking(jinja).first;
+  return std::string(thinking ? thoughts_on : thoughts_off).append(jinja);
+}
+
+std::pair<std::string_view, std::optional<bool>> without_thinking(std::string_view jinja) {
+  for (const bool thinking : {false, true}) {
+    const auto begin = thinking ? thoughts_on : thoughts_off;
+    if (jinja.starts_with(begin)) return {jinja.substr(begin.size()), thinking};
+  }
+  return {jinja, std::nullopt};
+}
+
 chat_style chat_style_of(std::string_view jinja, const std::string& place) {
+  jinja = without_thinking(jinja).first;
   if (jinja == byte_chat_template()) return chat_style::bytes;
   const auto digest = sha256(jinja);
   for (const auto& known : known_templates) {
@@ -206,17 +232,31 @@ chat_style chat_style_of(std::string_view jinja, const std::string& place) {
       digest);
 }
 
-std::string read_chat_template(const fs::path& path) {
-  if (path.extension() == ".gguf")
-    return std::string(gguf_file(path).get<std::string_view>("tokenizer.chat_template"));
+std::optional<std::string> find_chat_template(const fs::path& path) {
+  if (path.extension() == ".gguf") {
+    const gguf_file file(path);
+    const auto* text = file.find<std::string_view>("tokenizer.chat_template");
+    return text ? std::optional<std::string>(*text) : std::nullopt;
+  }
   if (const auto own = path / "chat_template.jinja"; fs::exists(own))
     return std::string(mapped_file(own).bytes());
   const auto config = path / "tokenizer_config.json";
+  if (!fs::exists(config)) return std::nullopt;
   const auto fields = read_model_json(config);
-  if (!fields.is_object() || !fields.contains("chat_template") ||
-      !fields["chat_template"].is_string())
+  if (!fields.is_object()) throw llm_file_error(config.string() + ": expected an object");
+  const auto found = fields.find("chat_template");
+  if (found == fields.end() || found->is_null()) return std::nullopt;
+  if (!found->is_string())
     throw llm_file_error(config.string() + ": /chat_template: expected a text");
-  return fields["chat_template"].get<std::string>();
+  return found->get<std::string>();
+}
+
+std::string read_chat_template(const fs::path& path) {
+  auto found = find_chat_template(path);
+  if (!found)
+    throw llm_file_error(path.string() +
+                         ": expected a chat template, got none: it is a base model");
+  return *std::move(found);
 }
 
 chat_style read_chat_style(const fs::path& path) {

@@ -2,8 +2,10 @@
 // Conversations in a model's own format, as texts and as token ids.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/llm/tokenizer/tokenizer.hpp"
@@ -23,11 +25,20 @@ std::string_view name_of(chat_style style);  ///< a name such as "qwen2.5"
 chat_style chat_style_of(std::string_view jinja, const std::string& place);
 
 /// The template of a model's folder (chat_template.jinja or tokenizer_config.json) or GGUF file.
-/// Throws llm_file_error if there is none.
+/// None if there is none, as with base models. Throws llm_file_error if it is no text.
+std::optional<std::string> find_chat_template(const std::filesystem::path& path);
+/// The same. Throws llm_file_error if there is none.
 std::string read_chat_template(const std::filesystem::path& path);
 /// The style of the template of a model's folder or GGUF file. Throws like read_chat_template and
 /// chat_style_of.
 chat_style read_chat_style(const std::filesystem::path& path);
+
+/// The template with a statement before it that sets the default of enable_thinking, so that
+/// transformers renders conversations as the model was trained on them. A caller of
+/// apply_chat_template may still choose otherwise.
+std::string with_thinking(std::string_view jinja, bool thinking);
+/// The template without the statement of with_thinking, and the default that it sets, if any.
+std::pair<std::string_view, std::optional<bool>> without_thinking(std::string_view jinja);
 
 struct chat_message {
   std::string role;  ///< system, user or assistant; in the style bytes also tool

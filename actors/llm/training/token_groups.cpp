@@ -60,6 +60,26 @@ bool add_targets(target_tokens& to, const std::vector<token_id>& answer,
 
 }  // namespace
 
+void share_prompt(token_group& group) {
+  if (group.answers.empty() || group.read.size() != group.answers.size()) return;
+  const auto& first = group.answers.front();
+  auto shared = index(first.size());
+  for (std::size_t i = 0; i < group.answers.size(); ++i) {
+    const auto& read = group.read[i];
+    if (read.empty() || read.front().begin != 0) return;
+    const auto same = std::ranges::mismatch(first, group.answers[i]).in1 - first.begin();
+    shared = std::min({shared, read.front().end, index(same)});
+  }
+  group.prompt.insert(group.prompt.end(), first.begin(), first.begin() + shared);
+  for (std::size_t i = 0; i < group.answers.size(); ++i) {
+    auto& answer = group.answers[i];
+    auto& read = group.read[i];
+    answer.erase(answer.begin(), answer.begin() + shared);
+    for (auto& range : read) range = {std::max(index(0), range.begin - shared), range.end - shared};
+    if (read.front().end == 0) read.erase(read.begin());
+  }
+}
+
 packed_groups pack_groups(std::span<const token_group> groups) {
   packed_groups packed;
   auto& [tokens, targets] = packed;

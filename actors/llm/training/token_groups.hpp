@@ -21,6 +21,10 @@ struct token_group {
   std::vector<std::vector<token_range>> read = {};
 };
 
+/// Moves the tokens with which all answers of the group begin to the end of its prompt. Only tokens
+/// that were read are moved: each answer must begin with a range of `read`, or nothing happens.
+void share_prompt(token_group& group);
+
 /// Groups as packed documents. The beginning that all prompts share is one document, the rest of
 /// each prompt is a child of it, and the answers are children of their prompt. The targets are the
 /// sampled tokens of the answers, in the order of groups, answers and tokens. The last token of an

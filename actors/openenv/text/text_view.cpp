@@ -6,6 +6,7 @@
 #include "actors/openenv/text/board_text.hpp"
 #include "actors/openenv/text/catch_text.hpp"
 #include "actors/openenv/text/openspiel_text.hpp"
+#include "actors/reward/text_reward.hpp"
 
 namespace troupe::openenv {
 
@@ -64,7 +65,7 @@ class viewed_world final : public text_environment {
   }
 
   task<text_step> step(std::string reply) override {
-    auto action = view_.act(observed_, reply);
+    auto action = view_.act(observed_, after_thoughts(reply));
     if (!action) co_return text_step{.refused = "it is no legal move"};
     auto next = co_await world_->step(std::move(*action));
     observed_ = std::move(next.observation);

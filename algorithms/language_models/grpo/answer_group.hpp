@@ -52,7 +52,8 @@ struct sampled_answer {
   /// The replies of an episode in a world, in order. Empty for answers to problems.
   std::vector<answer_turn> turns = {};
   /// The parts of an episode before `tokens`, if the model was no longer shown its oldest turns
-  /// (world.history, world.context). Each follows the prompt by itself and begins with the turns
+  /// (world.history, world.context), or was shown them without the thoughts that it wrote
+  /// (model.earlier_thoughts). Each follows the prompt by itself and begins with the turns
   /// that the model still saw, as read tokens. Training uses the sampled tokens of all parts.
   std::vector<answer_segment> earlier = {};
 

@@ -72,7 +72,7 @@ struct judged_answer {
 /// The rewards of an answer by the functions in Python.
 task<outcome<reward_result>> judge_in_python(const answer_roles& r, const task_roles& task,
                                              llm::answered_problem judged) {
-  auto prompt = r.format->style ? judged.asked.question : judged.asked.letters;
+  auto prompt = r.format->is_letters ? judged.asked.letters : judged.asked.question;
   auto sample = llm::completion_of(judged, std::move(prompt), bool(task.coders));
   auto result = co_await task.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
   // A completion that ends the process, or for which it hangs, costs its answers alone.

@@ -380,13 +380,13 @@ void check_letters(const std::string& task, const llm::problem& asked, const pro
 }  // namespace
 
 void check_problem(const std::string& task, const llm::problem& asked, const prompt_format& by) {
-  if (!by.style) check_letters(task, asked, by);
-  const auto& text = by.style ? asked.question : asked.letters;
+  if (by.is_letters) check_letters(task, asked, by);
+  const auto& text = by.is_letters ? asked.letters : asked.question;
   const auto room = by.config.max_positions;
   if (text.empty())
     throw std::invalid_argument(fmt::format("task {}: a problem's {}: expected a text, got \"\"",
-                                            task, by.style ? "question" : "letters"));
-  if (!by.style && std::ssize(text) >= room)
+                                            task, by.is_letters ? "letters" : "question"));
+  if (by.is_letters && std::ssize(text) >= room)
     throw std::invalid_argument(fmt::format(
         "task {}: expected problems of fewer than {} letters, got \"{}\"", task, room, text));
 }

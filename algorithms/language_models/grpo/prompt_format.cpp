@@ -20,8 +20,7 @@
 
 namespace troupe {
 
-std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) const {
-  if (!style) return tokens.encode(asked.letters);
+std::vector<llm::chat_message> prompt_format::opening(const llm::problem& asked) const {
   std::vector<llm::chat_message> said;
   const bool has_system = !asked.messages.empty() && asked.messages.front().role == "system";
   if (has_system) {
@@ -38,15 +37,24 @@ std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) c
   } else {
     said.insert(said.end(), asked.messages.begin() + has_system, asked.messages.end());
   }
-  return llm::encode_chat(tokens, *style, said, {.thinking = false});
+  return said;
+}
+
+std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) const {
+  if (is_letters) return tokens.encode(asked.letters);
+  return prompt_of(opening(asked));
+}
+
+std::vector<llm::token_id> prompt_format::prompt_of(
+    const std::vector<llm::chat_message>& said) const {
+  return conversations().prompt(tokens, said);
 }
 
 std::vector<llm::token_id> prompt_format::next_turn(const wording& said, bool ended) const {
   std::vector<llm::token_id> ids;
-  if (!ended) ids.push_back(stop_ids().back());
+  if (!ended) ids.push_back(end_id());
   const auto more =
-      style ? llm::encode_next_turn(tokens, *style, {"user", said.words}, {.thinking = false})
-            : tokens.encode(said.letters);
+      is_letters ? tokens.encode(said.letters) : conversations().next(tokens, {"user", said.words});
   ids.insert(ids.end(), more.begin(), more.end());
   return ids;
 }
@@ -62,7 +70,7 @@ prompt_format prompt_format_of(const grpo_config& config, std::span<const llm::p
   auto model = config.model;
   if (!model.tokens) model.tokens = small_model::letters;
   prompt_format made{language_model_of(model)};
-  if (!made.style) return made;
+  if (made.is_letters) return made;
   if (config.task.shots > std::ssize(training))
     throw config_error("/task/shots",
                        fmt::format("expected no more than the {} training problems, got {}",
@@ -126,33 +134,69 @@ warm_start_sampler answer_problems(const prompt_format& format,
   };
 }
 
+namespace {
+
+/// Adds a reply to an answer, after the text that the model read before it. Returns false if the
+/// model's context has no room for both.
+bool add_reply(const prompt_format& format, llm::token_group& to,
+               const std::vector<llm::token_id>& read, const std::vector<llm::token_id>& reply) {
+  auto& answer = to.answers.back();
+  const auto used = to.prompt.size() + answer.size() + read.size() + reply.size();
+  if (std::cmp_greater(used, format.config.max_positions)) return false;
+  llm::append_read(answer, to.read.back(), read);
+  answer.insert(answer.end(), reply.begin(), reply.end());
+  return true;
+}
+
+/// The turns as the model sees them: one answer after another on one list of tokens, or each of its
+/// own where the chat template writes earlier turns anew. Ends where the context is full; an empty
+/// group means that it has no room for the first turn.
+llm::token_group practised(const prompt_format& format, const std::vector<dialogue_turn>& turns) {
+  llm::token_group made{{}, {{}}, {{}}};
+  const bool rewrites = format.rewrites();
+  std::vector<llm::chat_message> said;
+  for (const auto& [shown, reply] : turns) {
+    const auto ids = format.answer_of(format.is_letters ? reply.letters : reply.words);
+    const bool first = made.answers.front().empty();
+    if (first) {
+      said = format.opening(opening_of({.shown = shown}));
+    } else {
+      said.push_back({"user", shown.words});
+      if (rewrites) {
+        made.answers.emplace_back();
+        made.read.emplace_back();
+      }
+    }
+    const auto read = first      ? format.prompt_of(opening_of({.shown = shown}))
+                      : rewrites ? format.prompt_of(said)
+                                 : format.next_turn(shown, true);
+    if (!add_reply(format, made, read, ids)) break;
+    said.push_back({"assistant", reply.words});
+  }
+  if (made.answers.back().empty()) {
+    made.answers.pop_back();
+    made.read.pop_back();
+  }
+  llm::share_prompt(made);
+  return made;
+}
+
+}  // namespace
+
 warm_start_sampler practise_replies(
     const prompt_format& format,
     std::function<std::vector<dialogue_turn>(action_random& random)> practise) {
   return [&format, practise = std::move(practise)](action_random& random) {
-    llm::token_group made{{}, {{}}, {{}}};
-    auto& answer = made.answers.front();
-    for (const auto& [shown, said] : practise(random)) {
-      const auto reply = format.answer_of(format.style ? said.words : said.letters);
-      const auto read = answer.empty() ? format.prompt_of(opening_of({.shown = shown}))
-                                       : format.next_turn(shown, true);
-      const auto used = made.prompt.size() + answer.size() + read.size() + reply.size();
-      if (std::cmp_greater(used, format.config.max_positions)) {
-        // As in an episode, the turns end where the context is full.
-        if (!answer.empty()) break;
-        throw config_error("/model/max_positions",
-                           fmt::format("expected room for the first turn of the world's practice, "
-                                       "{} tokens, got {}",
-                                       used, format.config.max_positions));
-      }
-      if (answer.empty()) {
-        made.prompt = read;
-      } else {
-        llm::append_read(answer, made.read.front(), read);
-      }
-      answer.insert(answer.end(), reply.begin(), reply.end());
-    }
-    return made;
+    const auto turns = practise(random);
+    auto made = practised(format, turns);
+    if (!made.answers.empty()) return made;
+    const auto& [shown, said] = turns.at(0);
+    const auto used = format.prompt_of(opening_of({.shown = shown})).size() +
+                      format.answer_of(format.is_letters ? said.letters : said.words).size();
+    throw config_error("/model/max_positions",
+                       fmt::format("expected room for the first turn of the world's practice, "
+                                   "{} tokens, got {}",
+                                   used, format.config.max_positions));
   };
 }
 
@@ -160,10 +204,11 @@ std::vector<sft_example> warm_start_examples(const grpo_config& config,
                                              const prompt_format& format) {
   return read_sft_examples(config.warm_start.data, {.tokens = &format.tokens,
                                                     .style = format.style,
-                                                    .end = format.stop_ids().back(),
-                                                    .chat = {.thinking = false},
+                                                    .end = format.end_id(),
+                                                    .chat = format.conversations().chat,
                                                     .max_tokens = format.config.max_positions,
-                                                    .system_prompt = format.system_prompt});
+                                                    .system_prompt = format.system_prompt,
+                                                    .keep_thoughts = format.keep_thoughts});
 }
 
 warm_start_sampler draw_examples(std::vector<sft_example> examples) {

@@ -23,7 +23,13 @@ struct prompt_format : language_model {
   std::string system_prompt = {};
   std::vector<llm::problem> shots = {};  ///< the solved problems in a prompt, before the one asked
 
+  /// The messages of a problem, for models that are asked in words.
+  std::vector<llm::chat_message> opening(const llm::problem& asked) const;
   std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
+  std::vector<llm::token_id> prompt_of(const std::vector<llm::chat_message>& said) const;
+  /// True if the chat template writes earlier turns anew (conversation_format::rewrites), so that
+  /// prompt_of gives the tokens before each answer of a conversation.
+  bool rewrites() const { return !is_letters && conversations().rewrites(); }
   /// The tokens between two answers: the text `said`, up to the beginning of the next answer.
   /// `ended` is whether the last answer has its end token; if not, it is added here.
   std::vector<llm::token_id> next_turn(const wording& said, bool ended) const;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/llm/training/token_groups.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "runtime/base/error.hpp"
@@ -28,6 +29,10 @@ struct group_deal {
   const task_roles& task;
   text_reset with = {};
   std::vector<llm::token_id> prompt = {};  // with the shared turns
+  // True if the chat template writes earlier turns anew. Then the tokens of an episode begin with
+  // the prompt, as each reply may come after another text, and `said` has the messages.
+  bool rewrites = false;
+  std::vector<llm::chat_message> said = {};  // with the shared turns
   wording shown = {};
   std::vector<shared_turn> turns = {};
   std::vector<answer_turn> told = {};  // the same for people to read
@@ -40,6 +45,8 @@ struct game {
   sampled_answer played;
   // The turns in the model's context after the prompt: each reply with the words that followed it.
   std::vector<std::vector<llm::token_id>> in_context = {};
+  // The same as messages, a reply and what followed it, where the template writes turns anew.
+  std::vector<llm::chat_message> said = {};
   std::int64_t version = std::numeric_limits<std::int64_t>::max();
   std::string dropped;  // the reason why it can't be trained on; empty if it can
 };
@@ -91,7 +98,7 @@ void add_sampled(game& to, const llm::completion& written) {
 }
 
 const std::string& text_of(const answer_roles& r, const wording& shown) {
-  return r.format->style ? shown.words : shown.letters;
+  return r.format->is_letters ? shown.letters : shown.words;
 }
 
 /// The tokens between a reply and the next one.
@@ -102,6 +109,25 @@ std::vector<llm::token_id> read_after(const answer_roles& r, const wording& show
 
 std::int64_t room_after(const answer_roles& r, const std::vector<llm::token_id>& prompt) {
   return r.format->config.max_positions - std::ssize(prompt);
+}
+
+/// A reply as the chat template reads it. The marks of thoughts may be special tokens, which the
+/// text of a completion lacks.
+llm::chat_message message_of(const answer_roles& r, const llm::completion& reply) {
+  const auto& tokens = r.format->tokens;
+  const auto mark = tokens.find("</think>");
+  if (!mark || !tokens.is_special(*mark)) return {"assistant", reply.text};
+  auto ids = reply.tokens;
+  const bool ended = reply.finish != llm::finish_reason::length;
+  if (ended && !ids.empty()) ids.pop_back();
+  return {"assistant", tokens.decode(ids)};
+}
+
+/// Begins another part of the episode with these tokens, which the model reads.
+void begin_part(sampled_answer& of, const std::vector<llm::token_id>& read) {
+  of.earlier.push_back(
+      {std::exchange(of.tokens, {}), std::exchange(of.read, {}), std::exchange(of.log_probs, {})});
+  llm::append_read(of.tokens, of.read, read);
 }
 
 /// Removes the oldest turns of the context by the rules of the task. Returns false if there is
@@ -122,10 +148,46 @@ bool forget_turns(const group_deal& deal, game& of, std::int64_t room) {
   return fits();
 }
 
+/// Has the chat template write the conversation up to the next reply, and goes on from there.
+/// Returns false if the model's context has no room for it and another reply.
+bool rewrite(const answer_roles& r, const group_deal& deal, game& to, const wording& shown,
+             const llm::completion& after) {
+  auto& turns = to.said;
+  turns.push_back(message_of(r, after));
+  turns.push_back({"user", shown.words});
+  const auto keep = [&](std::size_t count) {  // two messages a turn
+    turns.erase(turns.begin(), turns.end() - std::ptrdiff_t(2 * count));
+  };
+  if (deal.task.history) keep(std::min(turns.size() / 2, std::size_t(*deal.task.history)));
+  std::vector<llm::token_id> context;
+  const auto fits = [&] {
+    auto all = deal.said;
+    all.insert(all.end(), turns.begin(), turns.end());
+    context = r.format->prompt_of(all);
+    return std::ssize(context) < r.format->config.max_positions;
+  };
+  bool has_room = fits();
+  while (!has_room && turns.size() > 2 && deal.task.context == full_context_rule::forget) {
+    keep(turns.size() / 4);
+    has_room = fits();
+  }
+  if (!has_room) return false;
+  auto& p = to.played;
+  p.text += "\n> " + text_of(r, shown) + '\n';
+  const auto [kept, added] = std::ranges::mismatch(p.tokens, context);
+  if (kept == p.tokens.end()) {  // the template has left all earlier tokens as they were
+    llm::append_read(p.tokens, p.read, std::vector<llm::token_id>(added, context.end()));
+  } else {
+    begin_part(p, context);
+  }
+  return true;
+}
+
 /// Adds the words of the next turn. Returns false if the model's context has no room for them and
 /// another reply.
 bool add_read(const answer_roles& r, const group_deal& deal, game& to, const wording& shown,
               const llm::completion& after) {
+  if (deal.rewrites) return rewrite(r, deal, to, shown, after);
   const auto ids = read_after(r, shown, after);
   auto turn = after.tokens;
   turn.insert(turn.end(), ids.begin(), ids.end());
@@ -138,11 +200,9 @@ bool add_read(const answer_roles& r, const group_deal& deal, game& to, const wor
     llm::append_read(p.tokens, p.read, ids);
     return true;
   }
-  p.earlier.push_back(
-      {std::exchange(p.tokens, {}), std::exchange(p.read, {}), std::exchange(p.log_probs, {})});
   std::vector<llm::token_id> seen;
   for (const auto& each : to.in_context) seen.insert(seen.end(), each.begin(), each.end());
-  llm::append_read(p.tokens, p.read, seen);
+  begin_part(p, seen);
   return true;
 }
 
@@ -169,7 +229,7 @@ task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm:
 /// The next reply of an episode; none if it was not written in time.
 task<std::optional<llm::completion>> write_reply(const answer_roles& r, const group_deal& deal,
                                                  const game& of) {
-  auto history = deal.prompt;
+  auto history = deal.rewrites ? std::vector<llm::token_id>() : deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
   // Each turn begins at another length, which gives it a random stream of its own.
   const auto length = of.played.tokens.size(), parts = of.played.earlier.size();
@@ -195,6 +255,7 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   std::string shown = text_of(r, deal.turns.empty() ? deal.shown : deal.turns.back().answer.shown);
   of.played.turns = deal.told;
   for (const auto& each : deal.turns) of.played.reward += each.answer.reward;
+  if (deal.rewrites) llm::append_read(of.played.tokens, of.played.read, deal.prompt);
   for (;; ++turn) {
     if (!has_finite_log_probs(written)) {
       of.dropped = "log_prob";
@@ -285,9 +346,19 @@ task<bool> share_turns(const answer_roles& r, group_deal& deal, const table& at,
     auto told = co_await at.try_route<&text_world::step>(reply.text);
     auto now = step_of(std::move(told));
     if (!now) co_return false;
-    const auto read = now->ended ? std::vector<llm::token_id>() : read_after(r, now->shown, reply);
-    const auto added = std::ssize(reply.tokens) + std::ssize(read);
-    if (now->ended || added >= room_after(r, deal.prompt)) {
+    auto said = deal.said;
+    std::vector<llm::token_id> context;  // before the next reply
+    if (!now->ended && deal.rewrites) {
+      said.push_back(message_of(r, reply));
+      said.push_back({"user", now->shown.words});
+      context = r.format->prompt_of(said);
+    } else if (!now->ended) {
+      const auto read = read_after(r, now->shown, reply);
+      context = deal.prompt;
+      context.insert(context.end(), reply.tokens.begin(), reply.tokens.end());
+      context.insert(context.end(), read.begin(), read.end());
+    }
+    if (now->ended || std::ssize(context) >= r.format->config.max_positions) {
       // The episodes part before this turn.
       const auto problem = co_await deal_again(deal, at, 0);
       co_return problem.empty();
@@ -297,11 +368,35 @@ task<bool> share_turns(const answer_roles& r, group_deal& deal, const table& at,
     line.reward = now->reward;
     line.refused = !now->refused.empty();
     line.shared = true;
-    deal.prompt.insert(deal.prompt.end(), reply.tokens.begin(), reply.tokens.end());
-    deal.prompt.insert(deal.prompt.end(), read.begin(), read.end());
+    deal.prompt = std::move(context);
+    deal.said = std::move(said);
     deal.turns.push_back({reply.text, *std::move(now)});
   }
   co_return true;
+}
+
+/// Makes the tokens with which all parts of all episodes begin the prompt of the group.
+void share_prompt(answer_group& group) {
+  if (group.answers.empty()) return;
+  llm::token_group all;
+  const auto for_each_part = [&](auto visit) {
+    for (auto& answer : group.answers) {
+      for (auto& part : answer.earlier) visit(part.tokens, part.read);
+      visit(answer.tokens, answer.read);
+    }
+  };
+  for_each_part([&](auto& tokens, auto& read) {
+    all.answers.push_back(std::move(tokens));
+    all.read.push_back(std::move(read));
+  });
+  llm::share_prompt(all);
+  group.prompt = std::move(all.prompt);
+  std::size_t next = 0;
+  for_each_part([&](auto& tokens, auto& read) {
+    tokens = std::move(all.answers[next]);
+    read = std::move(all.read[next]);
+    ++next;
+  });
 }
 
 }  // namespace
@@ -326,6 +421,8 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
   group.asked = opening_of(*opening);
   group.asked.level = drawn.asked.level;
   deal.prompt = r.format->prompt_of(group.asked);
+  deal.rewrites = r.format->rewrites();
+  if (deal.rewrites) deal.said = r.format->opening(group.asked);
   if (deal.task.shared_turns > 0) {
     const bool goes_on = co_await share_turns(r, deal, *first, drawn.seed);
     if (!goes_on) {
@@ -360,6 +457,7 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
     else
       ++group.dropped[each.dropped];
   }
+  if (deal.rewrites) share_prompt(group);
   co_return group;
 }
 

@@ -7,10 +7,16 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
-#include "actors/llm/files/gguf.hpp"
+#include "actors/checkpoint/durable_file.hpp"
+#include "actors/llm/files/json_file.hpp"
+#include "actors/llm/files/known_models.hpp"
+#include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/files/safetensors.hpp"
+#include "actors/llm/files/told_once.hpp"
 #include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/model/read_adapters.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/byte_model.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -25,28 +31,72 @@ namespace {
 /// The key of the score in the metadata of a model's file.
 constexpr const char* score_note = "score";
 
+/// Writes generation_config.json: the settings that the model came with, and the tokens that end a
+/// text. transformers takes these from it and not from config.json.
+void write_generation_config(const std::filesystem::path& folder, const llm::model_config& config,
+                             const std::string& settings) {
+  auto all = nlohmann::ordered_json::parse(settings);
+  if (config.eos_tokens.size() == 1)
+    all["eos_token_id"] = config.eos_tokens.front();
+  else
+    all["eos_token_id"] = config.eos_tokens;
+  if (config.bos_token) all["bos_token_id"] = *config.bos_token;
+  if (config.pad_token) all["pad_token_id"] = *config.pad_token;
+  const auto text = all.dump(2) + '\n';
+  const std::string_view piece = text;
+  replace_durably(folder / "generation_config.json", {&piece, 1});
+}
+
 }  // namespace
 
+llm::conversation_format language_model::conversations() const {
+  llm::conversation_format made{.style = style, .end = end_id(), .keep_thoughts = keep_thoughts};
+  if (thinking) made.chat.thinking = *thinking;
+  return made;
+}
+
+llm::token_id language_model::end_id() const {
+  if (style) {
+    if (const auto end = tokens.find(llm::end_of_turn(*style))) return *end;
+  } else if (plain_end) {
+    return *plain_end;
+  }
+  if (config.eos_tokens.empty())
+    throw llm::llm_file_error(
+        "the model has no token that ends an answer: expected an eos_token_id in config.json or "
+        "generation_config.json");
+  return static_cast<llm::token_id>(config.eos_tokens.front());
+}
+
 std::vector<llm::token_id> language_model::stop_ids() const {
-  std::vector<llm::token_id> all(config.eos_tokens.begin(), config.eos_tokens.end());
-  if (!style) return all;
-  if (const auto end = tokens.find(llm::end_of_turn(*style))) all.push_back(*end);
+  const auto end = end_id();
+  std::vector<llm::token_id> all;
+  for (const auto id : config.eos_tokens) {
+    if (id != end) all.push_back(static_cast<llm::token_id>(id));
+  }
+  all.push_back(end);
   return all;
 }
 
 std::vector<llm::token_id> language_model::answer_of(const std::string& text) const {
-  auto ids = tokens.encode(text);
-  ids.push_back(stop_ids().back());
-  return ids;
+  return conversations().answer(tokens, text);
 }
 
 void language_model::write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
                                  std::optional<double> score) const {
   std::map<std::string, std::string> notes;
   if (score) notes[score_note] = fmt::format("{}", *score);
-  llm::write_model(folder, config, llm::weights_in(config, parameters), notes);
-  const std::string end(tokens.bytes_of(stop_ids().back()));
-  llm::write_tokenizer(folder, parts, end, chat_template);
+  // The token that training has taught comes first. The others of the model's go on ending a text.
+  auto written = config;
+  const auto stop = stop_ids();
+  written.eos_tokens.assign(stop.rbegin(), stop.rend());
+  llm::write_model(folder, written, llm::weights_in(config, parameters), notes);
+  const std::string end(tokens.bytes_of(end_id()));
+  const bool sets_thinking = thinking && style && !chat_template.empty();
+  llm::write_tokenizer(folder, parts, end,
+                       sets_thinking ? llm::with_thinking(chat_template, *thinking) : chat_template,
+                       special_tokens);
+  write_generation_config(folder, written, generation_config);
 }
 
 std::string language_model::describe() const {
@@ -65,11 +115,122 @@ std::optional<double> score_of(const std::filesystem::path& folder) {
   return error == std::errc() ? std::optional(score) : std::nullopt;
 }
 
+namespace {
+
+/// What a model's files have besides weights, tokenizer and template.
+struct model_extras {
+  std::map<std::string, std::string> special_tokens;  // by their names
+  std::string generation_config = "{}";
+};
+
+/// The texts of special tokens in a tokenizer_config.json, each a text or an object with one.
+std::map<std::string, std::string> special_tokens_in(const std::filesystem::path& file) {
+  std::map<std::string, std::string> found;
+  if (!std::filesystem::exists(file)) return found;
+  const auto config = llm::read_model_json(file);
+  for (const char* name : {"bos_token", "eos_token", "pad_token", "unk_token"}) {
+    if (!config.is_object() || !config.contains(name)) continue;
+    const auto& value = config[name];
+    const auto& text = value.is_object() && value.contains("content") ? value["content"] : value;
+    if (text.is_string()) found[name] = text.get<std::string>();
+  }
+  return found;
+}
+
+model_extras read_extras(const std::filesystem::path& path, const llm::model_config& config,
+                         const llm::tokenizer& tokens) {
+  model_extras made;
+  if (!std::filesystem::is_directory(path)) {
+    const auto add = [&](const char* name, std::optional<std::int64_t> id) {
+      const auto text = id ? tokens.bytes_of(static_cast<llm::token_id>(*id)) : "";
+      if (!text.empty()) made.special_tokens[name] = text;
+    };
+    add("bos_token", config.bos_token);
+    add("pad_token", config.pad_token);
+    return made;
+  }
+  made.special_tokens = special_tokens_in(path / "tokenizer_config.json");
+  if (const auto file = path / "generation_config.json"; std::filesystem::exists(file)) {
+    const auto settings = llm::read_model_json(file);
+    if (settings.is_object()) made.generation_config = settings.dump();
+  }
+  return made;
+}
+
+/// The folder or file with the network and all its weights: that of the section, or the model of
+/// its adapters.
+std::filesystem::path base_of(const model_section& section) {
+  const std::filesystem::path path = section.path;
+  if (!llm::has_adapters_alone(path)) {
+    if (std::filesystem::exists(path / "adapter_config.json"))
+      llm::warn_once("the adapters beside a whole model are not read",
+                     {{"file", (path / "adapter_config.json").string()}});
+    return path;
+  }
+  auto base = llm::base_of_adapters(path, llm::path_of_model(section.base_path));
+  llm::info_once("LoRA adapters are merged into their model",
+                 {{"adapters", path.string()}, {"model", base.string()}});
+  return base;
+}
+
+/// True for the tokens of the letters model, which a run has written.
+bool are_letters(const llm::tokenizer& tokens) {
+  const llm::tokenizer letters(llm::letters_tokenizer_parts());
+  if (tokens.size() != letters.size()) return false;
+  for (llm::token_id id = 0; id < letters.size(); ++id) {
+    if (tokens.bytes_of(id) != letters.bytes_of(id)) return false;
+  }
+  return true;
+}
+
+/// Gives a base model the token that ends an answer.
+void set_plain_end(language_model& model, const std::filesystem::path& path) {
+  const auto named = model.special_tokens.find("eos_token");
+  if (named != model.special_tokens.end()) model.plain_end = model.tokens.find(named->second);
+  try {
+    model.end_id();
+  } catch (const llm::llm_file_error& e) {
+    throw llm::llm_file_error(path.string() + ": " + e.what());
+  }
+}
+
+/// Says in one line what is not the usual way of a chat model.
+void tell_format(const language_model& model, const model_section& section) {
+  if (model.is_letters) return;
+  if (!model.style) {
+    llm::info_once(
+        section.chat_template == "none"
+            ? "the model is asked with plain prompts, without its chat template"
+            : "a base model: it has no chat template and is asked with plain prompts",
+        {{"model", section.path}, {"end_of_answer", model.tokens.bytes_of(model.end_id())}});
+    return;
+  }
+  const auto format = model.conversations();
+  if (model.keep_thoughts &&
+      llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
+    llm::info_once(
+        "the thoughts of earlier turns are kept; transformers drops them by the chat template",
+        {{"model", section.path}});
+  if (model.thinking) return;
+  auto without = format.chat;
+  without.thinking = false;
+  const std::vector<llm::chat_message> asked{{"user", "x"}};
+  if (llm::encode_chat(model.tokens, *model.style, asked, format.chat) !=
+      llm::encode_chat(model.tokens, *model.style, asked, without))
+    llm::info_once(
+        "the model thinks before it answers; model.thinking=false turns its thoughts off",
+        {{"model", section.path}});
+}
+
+}  // namespace
+
 language_model language_model_of(const model_section& section) {
   if (section.is_letters()) {
     auto parts = llm::letters_tokenizer_parts();
-    return {
-        .config = llm::letters_model(), .tokens = llm::tokenizer(parts), .parts = std::move(parts)};
+    return {.config = llm::letters_model(),
+            .tokens = llm::tokenizer(parts),
+            .parts = std::move(parts),
+            .is_letters = true};
   }
   if (section.path.empty()) {
     auto parts = llm::byte_tokenizer_parts();
@@ -82,15 +243,33 @@ language_model language_model_of(const model_section& section) {
             .chat_template = std::string(llm::byte_chat_template())};
   }
   const std::filesystem::path path = section.path;
-  auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
-                                                   : llm::read_model_config(llm::gguf_file(path));
-  auto parts = llm::read_tokenizer_parts(path);
-  auto chat_template = llm::read_chat_template(path);
-  return {.config = std::move(shape),
-          .tokens = llm::put_together(parts, path),
-          .style = llm::chat_style_of(chat_template, path.string()),
-          .parts = std::move(parts),
-          .chat_template = std::move(chat_template)};
+  const auto base = base_of(section);
+  auto shape = llm::read_model_shape(base);
+  // Adapters may come with a tokenizer and a template of their own.
+  const auto words = std::filesystem::exists(path / "tokenizer.json") ? path : base;
+  auto parts = llm::read_tokenizer_parts(words);
+  language_model made{.config = std::move(shape),
+                      .tokens = llm::put_together(parts, words),
+                      .parts = std::move(parts),
+                      .thinking = section.thinking,
+                      .keep_thoughts = section.thoughts == earlier_thoughts::keep};
+  auto extras = read_extras(words, made.config, made.tokens);
+  made.special_tokens = std::move(extras.special_tokens);
+  made.generation_config = std::move(extras.generation_config);
+  if (section.chat_template != "none") {
+    auto found = llm::find_chat_template(words);
+    if (!found) found = llm::find_chat_template(base);
+    if (found) {
+      made.style = llm::chat_style_of(*found, path.string());
+      const auto [text, thinking] = llm::without_thinking(*found);
+      made.chat_template = text;
+      if (!made.thinking) made.thinking = thinking;
+    }
+  }
+  made.is_letters = !made.style && are_letters(made.tokens);
+  if (!made.style) set_plain_end(made, path);
+  tell_format(made, section);
+  return made;
 }
 
 namespace {
@@ -111,7 +290,10 @@ llm::model_weights random_small_weights(const llm::model_config& config, std::ui
 llm::model_weights first_weights(const model_section& section, const llm::model_config& config,
                                  std::uint64_t seed) {
   if (section.path.empty()) return random_small_weights(config, seed);
-  return llm::read_model(section.path).weights;
+  auto read = llm::read_model(base_of(section));
+  if (llm::has_adapters_alone(section.path))
+    llm::add_adapters(section.path, read.config, read.weights);
+  return std::move(read.weights);
 }
 
 }  // namespace troupe

@@ -6,10 +6,14 @@ void describe(enum_schema<small_model>& s) {
   s.name("letters", small_model::letters).name("bytes", small_model::bytes);
 }
 
+void describe(enum_schema<earlier_thoughts>& s) {
+  s.name("drop", earlier_thoughts::drop).name("keep", earlier_thoughts::keep);
+}
+
 void describe(options_schema<model_section>& s) {
   s.field("path", &model_section::path)
       .help(
-          "A chat model's folder or GGUF file, or the name of one that `troupe models get` has "
+          "A model's folder or GGUF file, or the name of one that `troupe models get` has "
           "installed. Empty means a small model whose weights are drawn from the seed.");
   s.field("tokens", &model_section::tokens)
       .help(
@@ -32,6 +36,31 @@ void describe(options_schema<model_section>& s) {
       .help("The longest context of the model of bytes.");
   s.field("system_prompt", &model_section::system_prompt)
       .help("The system message of a chat model. Empty means the one that its chat template has.");
+  s.field("base_path", &model_section::base_path)
+      .help(
+          "The folder or GGUF file of the model that the LoRA adapters in model.path belong to, or "
+          "the name of an installed one. Empty means the one that adapter_config.json names, if it "
+          "is a path.");
+  s.field("chat_template", &model_section::chat_template)
+      .help(
+          "The template of conversations. none asks the model with plain prompts, also if it has a "
+          "template. Empty means the template of the model; a model without one is a base model "
+          "and "
+          "gets plain prompts.");
+  s.rule("chat_template", "none or an empty text", [](const model_section& of) {
+    return of.chat_template.empty() || of.chat_template == "none";
+  });
+  s.field("thinking", &model_section::thinking)
+      .also_known_as({"enable_thinking"})
+      .help(
+          "true lets a model think before it answers, false begins its answers with empty "
+          "thoughts. "
+          "null means what its chat template does by default. Templates without thoughts ignore "
+          "it.");
+  s.field("earlier_thoughts", &model_section::thoughts)
+      .help(
+          "The thoughts of earlier turns in a conversation: drop leaves them to the chat template, "
+          "and most templates drop them; keep lets the model read all that it wrote.");
 }
 
 }  // namespace troupe

@@ -16,6 +16,12 @@ enum class small_model {
   bytes,    ///< the bytes model (actors/llm/tasks/byte_model.hpp)
 };
 
+/// The thoughts of earlier turns in a conversation.
+enum class earlier_thoughts {
+  drop,  ///< the chat template decides, and most templates drop them
+  keep,  ///< earlier turns keep the tokens that the model wrote
+};
+
 /// The model: a path, or the name of one that `troupe models get` has installed. An empty path
 /// means a small model with random weights.
 struct model_section {
@@ -25,11 +31,18 @@ struct model_section {
   int hidden_size = 128;
   std::int64_t max_positions = 1024;
   std::string system_prompt = {};
+  std::string base_path = {};  ///< the model of the adapters that are in `path`
+  /// "none" asks with plain prompts. Empty means the model's own template, or none for a base
+  /// model.
+  std::string chat_template = {};
+  std::optional<bool> thinking = {};
+  earlier_thoughts thoughts = earlier_thoughts::drop;
 
   bool is_letters() const { return path.empty() && tokens == small_model::letters; }
 };
 
 void describe(enum_schema<small_model>& s);
+void describe(enum_schema<earlier_thoughts>& s);
 void describe(options_schema<model_section>& s);
 
 }  // namespace troupe

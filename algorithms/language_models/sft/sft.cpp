@@ -237,21 +237,28 @@ run_settings settings_of(const sft_config& c) {
 std::vector<idle_option> idle_options(const sft_config& asked) {
   const auto& trainer = asked.trainer;
   return idle_options_of(
-      asked, {{asked.total_steps.has_value(), "total_steps has a value", {"trainer.epochs"}},
-              {trainer.schedule == sft_schedule::constant,
-               "schedule is constant",
-               {"trainer.final_share"}},
-              {trainer.weight_decay == 0, "trainer.weight_decay is 0", {"trainer.weight_decay_of"}},
-              {trainer.lora.rank > 0 && trainer.weight_decay != 0,
-               "all parameters of LoRA adapters are matrices",
-               {"trainer.weight_decay_of"}},
-              {trainer.lora.rank == 0,
-               "trainer.lora.rank is 0",
-               {"trainer.lora.alpha", "trainer.lora.targets"}},
-              {asked.evaluation.every_updates == 0,
-               "evaluation.every_updates is 0, so there is no evaluation during training",
-               {"evaluation.stop_at", "evaluation.examples"}},
-              idle_rule_of(asked.checkpoint)});
+      asked,
+      {{asked.total_steps.has_value(), "total_steps has a value", {"trainer.epochs"}},
+       {trainer.schedule == sft_schedule::constant,
+        "schedule is constant",
+        {"trainer.final_share"}},
+       {trainer.weight_decay == 0, "trainer.weight_decay is 0", {"trainer.weight_decay_of"}},
+       {trainer.lora.rank > 0 && trainer.weight_decay != 0,
+        "all parameters of LoRA adapters are matrices",
+        {"trainer.weight_decay_of"}},
+       {trainer.lora.rank == 0,
+        "trainer.lora.rank is 0",
+        {"trainer.lora.alpha", "trainer.lora.targets"}},
+       {asked.evaluation.every_updates == 0,
+        "evaluation.every_updates is 0, so there is no evaluation during training",
+        {"evaluation.stop_at", "evaluation.examples"}},
+       {asked.model.path.empty(),
+        "the small models have a format of their own",
+        {"model.base_path", "model.chat_template", "model.thinking", "model.earlier_thoughts"}},
+       {asked.model.chat_template == "none",
+        "model.chat_template is none",
+        {"model.thinking", "model.earlier_thoughts"}},
+       idle_rule_of(asked.checkpoint)});
 }
 
 }  // namespace

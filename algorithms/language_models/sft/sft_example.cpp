@@ -55,20 +55,19 @@ llm::token_id end_of_answer(const sft_encoding& encoding) {
 
 sft_example chat_example(std::vector<chat_message> before, const std::string& answer,
                          const sft_encoding& encoding) {
-  auto options = encoding.chat;
-  options.generation_prompt = true;
   if (!encoding.system_prompt.empty() && before.front().role != "system")
     before.insert(before.begin(), {"system", encoding.system_prompt});
-  sft_example made{llm::encode_chat(*encoding.tokens, *encoding.style, before, options),
-                   encoding.tokens->encode(answer)};
-  made.answer.push_back(end_of_answer(encoding));
+  const llm::conversation_format format{.style = encoding.style,
+                                        .end = end_of_answer(encoding),
+                                        .chat = encoding.chat,
+                                        .keep_thoughts = encoding.keep_thoughts};
+  sft_example made{format.prompt(*encoding.tokens, before),
+                   format.answer(*encoding.tokens, answer)};
   return checked(std::move(made), encoding);
 }
 
 std::vector<sft_example> of_conversation(const std::vector<chat_message>& messages,
                                          const sft_encoding& encoding) {
-  if (!encoding.style)
-    throw std::invalid_argument("messages: expected a model with a known chat template");
   std::vector<sft_example> made;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     if (messages[i].role != "assistant") continue;
@@ -88,11 +87,7 @@ std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encod
     return of_conversation(messages_of(*messages), encoding);
   const auto prompt = text_of(line, encoding.prompt_key);
   const auto answer = text_of(line, encoding.answer_key);
-  if (encoding.style) return {chat_example({{"user", prompt}}, answer, encoding)};
-  sft_example made{encoding.tokens->encode(prompt, {.add_special = true}),
-                   encoding.tokens->encode(answer)};
-  made.answer.push_back(end_of_answer(encoding));
-  return {checked(std::move(made), encoding)};
+  return {chat_example({{"user", prompt}}, answer, encoding)};
 }
 
 namespace {

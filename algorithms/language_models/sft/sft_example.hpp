@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/llm/model/model_config.hpp"
-#include "actors/llm/tokenizer/chat_template.hpp"
+#include "actors/llm/tokenizer/conversation_format.hpp"
 
 namespace troupe {
 
@@ -27,14 +27,15 @@ struct sft_example {
 /// The conversion of texts to token ids.
 struct sft_encoding {
   const llm::tokenizer* tokens = nullptr;
-  std::optional<llm::chat_style> style;  ///< none means that texts are encoded as they are
+  std::optional<llm::chat_style> style;  ///< none means plain text (conversation_format.hpp)
   llm::token_id end = 0;                 ///< an answer's end token without a style
   llm::chat_options chat = {};
   std::int64_t max_tokens = 0;  ///< the most tokens in an example
-  /// The system message, with a style, of prompts and of conversations that begin with none. Empty
-  /// means the chat template's own.
+  /// The system message of prompts and of conversations that begin with none. Empty means the chat
+  /// template's own.
   std::string system_prompt = {};
   std::string prompt_key = "prompt", answer_key = "answer";
+  bool keep_thoughts = false;  ///< the thoughts of earlier answers (conversation_format.hpp)
 };
 
 /// Thrown for an example of more than sft_encoding::max_tokens.
@@ -44,9 +45,9 @@ class example_too_long : public std::invalid_argument {
 };
 
 /// The examples in one line of data, which is {"prompt": TEXT, "answer": TEXT}, or {"messages":
-/// [{"role": R, "content": TEXT}, ...]} for models with a chat style. Each assistant message
-/// becomes an example, whose prompt is all messages before it. Other keys are ignored. With a
-/// style, a "prompt" is a user message. Prompt and answer are encoded separately, as in generation.
+/// [{"role": R, "content": TEXT}, ...]}. Each assistant message becomes an example, whose prompt is
+/// all messages before it. Other keys are ignored. A "prompt" is a user message. Prompt and answer
+/// are encoded separately, as in generation.
 /// Throws std::invalid_argument for a line without an answer, and example_too_long.
 std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encoding& encoding);
 

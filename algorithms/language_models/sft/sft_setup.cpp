@@ -35,12 +35,13 @@ std::int64_t most_tokens(const sft_config& config, const language_model& model) 
 sft_encoding encoding_of(const sft_config& config, const language_model& model) {
   return {.tokens = &model.tokens,
           .style = model.style,
-          .end = model.stop_ids().back(),
-          .chat = {.thinking = false},
+          .end = model.end_id(),
+          .chat = model.conversations().chat,
           .max_tokens = most_tokens(config, model),
           .system_prompt = config.model.system_prompt,
           .prompt_key = config.task.prompt,
-          .answer_key = config.task.answer};
+          .answer_key = config.task.answer,
+          .keep_thoughts = model.keep_thoughts};
 }
 
 /// Reads the lines of the file that `option` names.

@@ -38,6 +38,22 @@ TEST_CASE("conversation: each turn is written as if all before it had just been 
   check_turns({.temperature = 0, .repetition_penalty = 1.5});
 }
 
+TEST_CASE("conversation: after forget() a text is written as by a new writer") {
+  const auto m = read_model(testing::source_path("tests/fixtures/llm/models/qwen3"));
+  const auto packed = pack_weights(m.config, m.weights);
+  const std::vector<token_id> first{1, 2, 3}, second{4, 5};
+  // With a penalty for what was said before, a text that is left over would be seen.
+  const sampling_options sampling{.temperature = 0, .repetition_penalty = 1.5};
+  conversation_writer used(packed, sampling), fresh(packed, sampling);
+  used.read(first);
+  for (int i = 0; i < 20; ++i) used.write();
+  used.forget();
+  CHECK(used.length() == 0);
+  used.read(second);
+  fresh.read(second);
+  for (int i = 0; i < 20; ++i) CHECK(used.write() == fresh.write());
+}
+
 TEST_CASE("conversation: the context is not exceeded, and what isn't the model's is refused") {
   const auto m = read_model(testing::source_path("tests/fixtures/llm/models/qwen3"));
   conversation_writer writer(pack_weights(m.config, m.weights), {.seed = 1});

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "actors/checkpoint/durable_file.hpp"
+#include "tests/actors/llm/gguf_bytes.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -14,36 +15,6 @@ namespace troupe::llm {
 namespace {
 
 using Catch::Matchers::Contains;
-
-/// Writes a GGUF file value by value.
-struct gguf_bytes {
-  std::string bytes = "GGUF";
-
-  template <class T>
-  gguf_bytes& add(T value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return *this;
-  }
-  gguf_bytes& text(const std::string& value) {
-    add<std::uint64_t>(value.size());
-    bytes += value;
-    return *this;
-  }
-  gguf_bytes& begin(std::uint64_t tensors, std::uint64_t values, std::uint32_t version = 3) {
-    return add(version).add(tensors).add(values);
-  }
-  gguf_bytes& tensor(const std::string& name, std::vector<std::uint64_t> sizes, std::uint32_t type,
-                     std::uint64_t offset) {
-    text(name).add<std::uint32_t>(static_cast<std::uint32_t>(sizes.size()));
-    for (const auto size : sizes) add(size);
-    return add(type).add(offset);
-  }
-  gguf_bytes& data(std::size_t count) {
-    bytes.resize((bytes.size() + 31) / 32 * 32);
-    bytes.append(count, '\0');
-    return *this;
-  }
-};
 
 std::string refusal_of(const gguf_bytes& file) {
   const temporary_folder folder;

@@ -202,5 +202,26 @@ TEST_CASE("token groups: what can't be scored is refused by name") {
                     Contains("rows of 2 targets, got 1"));
 }
 
+TEST_CASE("token groups: what all answers read first becomes the end of the prompt") {
+  token_group group{{1}, {{2, 3, 4, 5}, {2, 3, 6, 7, 8}}, {{{0, 3}}, {{0, 2}, {3, 4}}}};
+  share_prompt(group);
+  CHECK(group.prompt == std::vector<token_id>{1, 2, 3});
+  CHECK(group.answers == std::vector<std::vector<token_id>>{{4, 5}, {6, 7, 8}});
+  REQUIRE(group.read[0].size() == 1);
+  CHECK(group.read[0][0].begin == 0);
+  CHECK(group.read[0][0].end == 1);
+  REQUIRE(group.read[1].size() == 1);  // the first range is the prompt's now
+  CHECK(group.read[1][0].begin == 1);
+  CHECK(group.read[1][0].end == 2);
+
+  // A sampled token is never the prompt's, also if all answers begin with it.
+  token_group sampled{{1}, {{2, 3}, {2, 4}}, {{}, {}}};
+  share_prompt(sampled);
+  CHECK(sampled.prompt == std::vector<token_id>{1});
+  token_group alike{{}, {{5, 6, 7}, {5, 6, 7}}, {{{0, 1}}, {{0, 2}}}};
+  share_prompt(alike);
+  CHECK(alike.prompt == std::vector<token_id>{5});
+}
+
 }  // namespace
 }  // namespace troupe::llm

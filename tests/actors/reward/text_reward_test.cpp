@@ -62,6 +62,14 @@ TEST_CASE("text_reward: the inside of a tag is there once or not at all") {
   }
 }
 
+TEST_CASE("text_reward: the answer comes after the last thought") {
+  CHECK(after_thoughts("<think>one\n</think>\n\n3") == "3");
+  CHECK(after_thoughts("one</think> two</think>4 ") == "4 ");
+  CHECK(after_thoughts(" 3 ") == " 3 ");
+  CHECK(after_thoughts("<think>no end") == "<think>no end");
+  CHECK(after_thoughts("<think>x</think>\n") == "");
+}
+
 TEST_CASE("text_reward: a format holds its tags once, in order, and nothing between them") {
   const std::vector<std::string> tags{"think", "answer"};
   CHECK(tag_format("<think>hm</think> \n<answer>4</answer>\n", tags) == 1);

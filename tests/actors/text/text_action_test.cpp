@@ -14,6 +14,12 @@ TEST_CASE("text action: it stands between its tags, once, after the thoughts", "
   CHECK(parse_action("<action>a <b> c</action>").action == "a <b> c");
 }
 
+TEST_CASE("text action: the whole text is what comes after the thoughts", "[text]") {
+  CHECK(parse_whole_text(" HIT ").action == "HIT");
+  CHECK(parse_whole_text("<think>STAND?</think>\n\nHIT\n").action == "HIT");
+  CHECK_FALSE(parse_whole_text("<think>STAND?</think>\n").well_formed());
+}
+
 TEST_CASE("text action: whatever else is malformed, and says what was expected", "[text]") {
   for (const auto* text :
        {"", "HIT", "<action>HIT", "HIT</action>", "</action>HIT<action>", "<action></action>",

@@ -254,6 +254,23 @@ TEST_CASE("text_world: a seed deals the same in this process and on a server") {
   CHECK(here == there);
 }
 
+task<> think_first(system&) {
+  const auto spec = text_environment_of(*find_text_game("blackjack"),
+                                        openenv_server::local_worlds("Blackjack-v1"));
+  const auto world = spec.make();
+  co_await world->reset({.seed = 7});
+  const auto refused = co_await world->step("<think>\nSTAND\n</think>\n\nhit me");
+  CHECK(refused.refused == "it is no legal move");
+  const auto now = co_await world->step("<think>\nHIT or STAND?\n</think>\n\nSTAND");
+  CHECK(now.refused == "");
+  CHECK(now.ended);
+}
+
+TEST_CASE("games in words: a move is what comes after the thoughts") {
+  troupe::system sys({.deterministic = true, .seed = 1});
+  sys.run(think_first(sys));
+}
+
 TEST_CASE("text_world: environments that nobody knows are refused by name") {
   CHECK_THROWS_WITH(openenv_server::local_worlds("Blackjak-v1"), Catch::Contains("Blackjack-v1"));
   CHECK(find_text_game("poker") == nullptr);

@@ -10,6 +10,7 @@
 #include "actors/openenv/server/local_world.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
+#include "tests/algorithms/language_models/thinking_model.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -208,7 +209,7 @@ TEST_CASE("world episodes: a game ends at the limit of turns, and where the cont
 }
 
 /// The trainer finds the tokens of all parts as likely as they were when they were drawn.
-void check_log_probs(const answer_group& group) {
+void check_log_probs(const answer_group& group, const llm::model_config& config = small_model()) {
   llm::token_group trained{.prompt = group.prompt, .answers = {}, .read = {}};
   std::vector<float> as_drawn;
   const auto add = [&](const auto& part) {
@@ -221,8 +222,7 @@ void check_log_probs(const answer_group& group) {
     add(a);
   }
   const at::NoGradGuard no_grad;
-  const auto weights = small_weights();
-  const auto config = small_model();
+  const auto weights = 3 * llm::flatten_weights(config, llm::random_weights(config, 3));
   const auto found = llm::answer_log_probs(config, llm::weights_in(config, weights), {&trained, 1});
   CHECK((found - at::tensor(as_drawn)).abs().max().item<double>() < 1e-4);
 }
@@ -261,6 +261,103 @@ task<> show_two_turns(system& sys) {
 
 TEST_CASE("world episodes: with a history of two turns a reply sees the first text and two turns") {
   play(show_two_turns);
+}
+
+/// The same services with a model that reads words in the format of Qwen3.
+task<answer_roles> serve_thinking(system& sys, std::optional<bool> thinking, bool keep,
+                                  int shared_turns = 0) {
+  auto roles = co_await serve_roles(sys, countdowns(4));
+  const auto format = std::make_shared<prompt_format>(testing::thinking_format(thinking, keep));
+  const auto store = co_await sys.serve<weight_store>({.name = "words weights", .faults = false});
+  weights first{
+      3, 3 * llm::flatten_weights(format->config, llm::random_weights(format->config, 3)), {}};
+  co_await store.route<&weight_store::put>(first);
+  llm::generator_options writing{
+      .config = format->config, .engine = {}, .texts = llm::texts_of(format->tokens)};
+  roles.generators = co_await sys.serve<llm::generator>(
+      {.name = "words generator", .max_ongoing = 64}, writing, store);
+  auto view = countdown_view();
+  view.show = [](const json& now) {
+    return wording{"left: " + std::to_string(now["left"].get<int>()), ""};
+  };
+  const openenv::text_game game{.view = view};
+  roles.tasks[0].worlds = co_await sys.serve<text_world>(
+      {.name = "words worlds", .replicas = 3, .faults = false},
+      openenv::text_environment_of(game, countdowns(4)).make, text_world_options{});
+  roles.tasks[0].shared_turns = shared_turns;
+  roles.format = format;
+  co_return roles;
+}
+
+/// The tokens that the model read before each of its replies, from all parts of an episode.
+std::vector<std::vector<llm::token_id>> contexts_of(const answer_group& group,
+                                                    const sampled_answer& answer) {
+  std::vector<std::vector<llm::token_id>> contexts;
+  const auto add = [&](const auto& part) {
+    auto whole = group.prompt;
+    whole.insert(whole.end(), part.tokens.begin(), part.tokens.end());
+    const auto until = [&](std::int64_t end) {
+      contexts.emplace_back(whole.begin(), whole.begin() + std::ssize(group.prompt) + end);
+    };
+    if (part.read.empty() || part.read.front().begin > 0) until(0);
+    for (const auto& range : part.read) until(range.end);
+  };
+  for (const auto& part : answer.earlier) add(part);
+  add(answer);
+  return contexts;
+}
+
+/// Each reply comes after what the chat template makes of the conversation until then.
+task<> drop_thoughts(system& sys, int shared_turns) {
+  const auto roles = co_await serve_thinking(sys, false, false, shared_turns);
+  const auto& format = *roles.format;
+  const auto group = co_await generate_answers(roles);
+  REQUIRE(group.answers.size() == 6);
+  for (const auto& a : group.answers) {
+    REQUIRE(a.turns.size() == 4);
+    const auto contexts = contexts_of(group, a);
+    auto said = format.opening(group.asked);
+    std::size_t trained = 0;
+    std::int64_t tokens = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (!a.turns[i].shared) {
+        CHECK(contexts.at(trained++) == format.prompt_of(said));
+        tokens += a.turns[i].tokens;
+      }
+      said.push_back({"assistant", a.turns[i].said});
+      said.push_back({"user", "left: " + std::to_string(3 - i)});
+    }
+    CHECK(trained == contexts.size());
+    CHECK(a.sampled_tokens() == tokens);
+  }
+  check_log_probs(group, format.config);
+}
+
+task<> drop_thoughts_alone(system& sys) { co_await drop_thoughts(sys, 0); }
+task<> drop_thoughts_after_shared_turns(system& sys) { co_await drop_thoughts(sys, 2); }
+
+TEST_CASE("world episodes: each reply is trained after the turns as the template writes them") {
+  play(drop_thoughts_alone);
+  play(drop_thoughts_after_shared_turns);
+}
+
+task<> keep_thoughts(system& sys) {
+  const auto roles = co_await serve_thinking(sys, false, true);
+  const auto group = co_await generate_answers(roles);
+  REQUIRE(group.answers.size() == 6);
+  for (const auto& a : group.answers) {
+    CHECK(a.earlier.empty());  // one list of tokens, in which nothing is encoded again
+    const auto last = roles.format->tokens.decode(contexts_of(group, a).back());
+    const std::string empty = "<think>\n\n</think>\n\n";
+    std::size_t times = 0;
+    for (auto at = last.find(empty); at != last.npos; at = last.find(empty, at + 1)) ++times;
+    CHECK(times == 4);
+  }
+  check_log_probs(group, roles.format->config);
+}
+
+TEST_CASE("world episodes: with kept thoughts the turns stay on one list of tokens") {
+  play(keep_thoughts);
 }
 
 task<> forget_where_it_is_full(system& sys) {

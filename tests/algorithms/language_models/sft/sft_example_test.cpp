@@ -61,6 +61,23 @@ TEST_CASE("sft examples: each answer of a conversation comes after all that was 
   CHECK(second.ends_with("<|im_start|>assistant\n"));
 }
 
+TEST_CASE("sft examples: without a chat template a conversation is text in paragraphs") {
+  const json line{{"messages",
+                   {{{"role", "user"}, {"content", "1+1="}},
+                    {{"role", "assistant"}, {"content", "2"}},
+                    {{"role", "user"}, {"content", "1+2="}},
+                    {{"role", "assistant"}, {"content", "3"}}}}};
+  auto encoding = plain();
+  encoding.end = smollm().find("<|endoftext|>").value();
+  encoding.system_prompt = "Add.";
+  const auto made = examples_of(line, encoding);
+  REQUIRE(made.size() == 2);
+  CHECK(smollm().decode(made[0].prompt) == "Add.\n\n1+1=");
+  CHECK(smollm().decode(made[0].answer) == "2<|endoftext|>");
+  CHECK(smollm().decode(made[1].prompt) == "Add.\n\n1+1=2<|endoftext|>\n\n1+2=");
+  CHECK(examples_of({{"prompt", "1+1="}, {"answer", "2"}}, encoding)[0] == made[0]);
+}
+
 TEST_CASE("sft examples: a line that can't be learned from is refused, with its file and place") {
   const auto refusal_of = [](const json& line, const sft_encoding& encoding) {
     return testing::message_of<std::invalid_argument>([&] { examples_of(line, encoding); });
@@ -74,7 +91,7 @@ TEST_CASE("sft examples: a line that can't be learned from is refused, with its 
   CHECK_THAT(refusal_of({{"messages", {{{"role", "assistant"}, {"content", "a"}}}}}, chat()),
              Contains("something to answer"));
   CHECK_THAT(refusal_of({{"messages", {{{"role", "user"}, {"content", "a"}}}}}, plain()),
-             Contains("known chat template"));
+             Contains("expected an answer"));
   auto narrow = chat();
   narrow.max_tokens = 10;
   CHECK_THAT(refusal_of({{"prompt", "a"}, {"answer", "b"}}, narrow), Contains("at most 10 tokens"));
