@@ -226,7 +226,9 @@ std::vector<json_part> in_order(std::vector<json_part> parts) {
 
 const json& value_at(const json& observation, const std::string& pointer) {
   const json::json_pointer at(pointer);
-  if (!observation.contains(at)) refuse_shown(pointer, "a value", nullptr);
+  if (!observation.contains(at))
+    throw wrong_shape(
+        fmt::format("openenv: /data/observation{}: expected a value, got none", pointer));
   return observation[at];
 }
 
@@ -236,6 +238,8 @@ void gather(const json_part& part, const json& value, std::size_t depth, std::ve
     to.push_back(value.get<bool>() ? 1 : 0);
   } else if (value.is_number()) {
     to.push_back(value.get<float>());
+    if (!std::isfinite(to.back()))
+      refuse_shown(part.pointer, "numbers that a 32-bit float has (at most 3.4e+38)", value);
   } else if (value.is_array() && depth < json_depth_max) {
     for (const auto& each : value) gather(part, each, depth + 1, to);
   } else {
@@ -274,8 +278,13 @@ void write_part(const json_part& part, const json& observation, std::span<float>
     const auto starts = integers_of(part.start, counts.size());
     if (numbers.size() != counts.size())
       refuse_shown(part.pointer, fmt::format("{} integers", counts.size()), value);
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      write_choice(std::llround(numbers[i]) - starts[i], counts[i]);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      // The number may be too large for an integer, so it is compared as it is.
+      const double choice = double{numbers[i]} - static_cast<double>(starts[i]);
+      const bool is_known = choice >= 0 && choice < static_cast<double>(counts[i]);
+      if (choice != std::floor(choice)) refuse_shown(part.pointer, "integers", value);
+      write_choice(is_known ? static_cast<std::int64_t>(choice) : -1, counts[i]);
+    }
     return;
   }
   const auto count = count_of(part);
@@ -342,6 +351,23 @@ void require_choice(const json_view& view, const space& actions) {
         list));
 }
 
+/// Throws unless an action can have all these members, so none is within another one.
+void require_places(const json_view& view, const std::string& where) {
+  std::vector<std::string> pointers;
+  for (const auto& part : view.action)
+    if (!part.pointer.empty()) pointers.push_back(part.pointer);
+  std::ranges::sort(pointers);
+  json places = view.constants;
+  for (const auto& pointer : pointers) {
+    try {
+      places[json::json_pointer(pointer)] = 0;
+    } catch (const json::exception&) {
+      refuse(where + "/action", "no member within another one, or within one of the constants",
+             pointer);
+    }
+  }
+}
+
 }  // namespace
 
 json_view read_view(const json& from, const std::string& where) {
@@ -370,6 +396,7 @@ json_view read_view(const json& from, const std::string& where) {
   }
   if (!view.legal_actions.empty() && !view.action_mask.empty())
     refuse(where + "/action_mask", "none beside legal_actions", view.action_mask);
+  require_places(view, where);
   return view;
 }
 

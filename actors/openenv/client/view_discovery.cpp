@@ -26,6 +26,12 @@ namespace {
 
 constexpr std::size_t schema_bytes_max = std::size_t{16} << 20;
 constexpr int references_max = 32;
+/// A schema may refer to itself. Actions with more members, deeper ones or lists with more
+/// dimensions are refused.
+constexpr int members_max = 4096, member_depth_max = 16;
+constexpr std::size_t dimensions_max = 8;
+/// The most choices of an action that are taken from a schema. An option can give more.
+constexpr std::int64_t schema_choices_max = 65'536;
 /// Integers of an observation with at most so many values are choices, which are shown one-hot.
 constexpr std::int64_t choices_max = 1024;
 /// The smallest sides of lists of bytes that count as pictures.
@@ -39,6 +45,12 @@ constexpr std::chrono::milliseconds slot_release_max{1000};
 }
 
 // ---- JSON Schema.
+
+/// Returns the schema of the actions or of the observations, or an empty one.
+json schema_in(const server_description& server, const char* name) {
+  const auto found = server.schema.find(name);
+  return found != server.schema.end() && found->is_object() ? *found : json::object();
+}
 
 /// Reads the schemas of one /schema member, in which "$ref" leads to "$defs".
 class schema_reader {
@@ -128,8 +140,12 @@ std::optional<integer_range> range_of(const json& schema) {
   const auto low = low_of(schema), high = high_of(schema);
   if (type_of(schema) != "integer" || !low.is_number() || !high.is_number() || high < low)
     return std::nullopt;
-  const auto first = low.get<std::int64_t>();
-  return integer_range{first, high.get<std::int64_t>() - first + 1};
+  // The bounds may be any numbers of JSON, so they are limited before they become integers.
+  constexpr double exact_max = 9007199254740992;  // 2^53
+  const double first = std::clamp(low.get<double>(), -exact_max, exact_max);
+  const double last = std::clamp(high.get<double>(), -exact_max, exact_max);
+  return integer_range{static_cast<std::int64_t>(first),
+                       static_cast<std::int64_t>(last - first) + 1};
 }
 
 /// Returns the values of an enum, and those of a boolean.
@@ -149,7 +165,7 @@ struct list_schema {
 
 list_schema read_list(const schema_reader& schemas, json schema) {
   list_schema made;
-  while (type_of(schema) == "array") {
+  while (type_of(schema) == "array" && made.shape.size() < dimensions_max) {
     const auto size = schema.value("maxItems", json());
     const bool fixed =
         size.is_number_integer() && size > 0 && size == schema.value("minItems", json());
@@ -190,10 +206,7 @@ bool is_settled(const json_part& part) { return !part.n.is_null() || !part.value
 class action_drafter {
  public:
   action_drafter(const server_description& server, const json_view& asked)
-      : server_(server),
-        asked_(asked),
-        root_(server.schema.value("action", json::object())),
-        schemas_(root_) {}
+      : server_(server), asked_(asked), root_(schema_in(server, "action")), schemas_(root_) {}
 
   /// Returns the parts, of which a choice whose count isn't known has n null and no shape.
   std::vector<json_part> draft() {
@@ -243,18 +256,24 @@ class action_drafter {
   }
 
   void collect(const json& schema, const json::json_pointer& at, bool required,
-               std::vector<std::string>& to) {
+               std::vector<std::string>& to, int depth = 0) {
     const auto properties = schema.find("properties");
     if (properties == schema.end() || !properties->is_object()) return;
     const auto needed = schema.value("required", json::array());
     for (const auto& [name, unresolved] : properties->items()) {
       const auto pointer = at / name;
+      if (++members_ > members_max || depth > member_depth_max)
+        refuse(server_,
+               fmt::format("/schema: /action: {}: expected at most {} members, and {} within "
+                           "one another, got more; env.options.view.action gives the "
+                           "members and their values",
+                           show(pointer.to_string()), members_max, member_depth_max));
       if (pointer == json::json_pointer("/metadata") || asked_.constants.contains(name)) continue;
       const auto member = schemas_.resolve(unresolved);
       const bool is_needed = std::ranges::find(needed, json(name)) != needed.end();
       if (member.contains("const") || is_needed != required) continue;
       if (member.contains("properties")) {
-        collect(member, pointer, true, to);
+        collect(member, pointer, true, to, depth + 1);
       } else if (required || is_number(member) || !values_of(member).is_null() ||
                  type_of(member) == "array") {
         to.push_back(pointer.to_string());
@@ -269,7 +288,7 @@ class action_drafter {
     const auto type = type_of(schema);
     if (type == "integer") {
       const auto range = range_of(schema);
-      if (range) part.n = range->count;
+      if (range) part.n = choices_in(part.pointer, *range, schema);
       if (range && part.start == 0) part.start = range->first;
       return part;
     }
@@ -288,6 +307,18 @@ class action_drafter {
     return part;
   }
 
+  std::int64_t choices_in(const std::string& pointer, const integer_range& range,
+                          const json& schema) const {
+    if (range.count > schema_choices_max)
+      refuse_schema(pointer,
+                    fmt::format("an integer with at most {} values; env.options.view.action gives "
+                                "the number n of choices, and env.options.view.constants the value "
+                                "of a member that is always the same",
+                                schema_choices_max),
+                    schema);
+    return range.count;
+  }
+
   json_part filled_list(json_part part, const json& schema) const {
     const auto list = read_list(schemas_, schema);
     if (!std::ranges::all_of(list.each, is_number))
@@ -300,7 +331,7 @@ class action_drafter {
       part.start = json::array();
       for (std::int64_t i = 0; i < list.shape[0]; ++i) {
         const auto& each = list.each[list.each.size() == 1 ? 0 : static_cast<std::size_t>(i)];
-        part.n.push_back(range_of(each)->count);
+        part.n.push_back(choices_in(part.pointer, *range_of(each), each));
         part.start.push_back(range_of(each)->first);
       }
       if (all_alike(part.start) && part.start.front() == 0) part.start = 0;
@@ -320,6 +351,7 @@ class action_drafter {
   const json_view& asked_;
   const json root_;
   const schema_reader schemas_;
+  int members_ = 0;  ///< So many members of the schema were looked at.
 };
 
 // ---- Observations.
@@ -327,7 +359,7 @@ class action_drafter {
 /// Returns the shape of nested lists of numbers, or nullopt if it is none. A number has none.
 std::optional<std::vector<std::int64_t>> shape_of(const json& value, std::size_t depth = 0) {
   if (value.is_number() || value.is_boolean()) return std::vector<std::int64_t>{};
-  if (!value.is_array() || value.empty() || depth > 8) return std::nullopt;
+  if (!value.is_array() || value.empty() || depth >= dimensions_max) return std::nullopt;
   const auto first = shape_of(value.front(), depth + 1);
   if (!first) return std::nullopt;
   for (const auto& each : value)
@@ -380,7 +412,7 @@ class observation_drafter {
       : server_(server),
         view_(view),
         first_(server.observations.front()),
-        root_(server.schema.value("observation", json::object())),
+        root_(schema_in(server, "observation")),
         schemas_(root_) {}
 
   std::vector<json_part> draft(std::vector<std::string>& left_out) {
@@ -609,6 +641,7 @@ std::optional<std::int64_t> count_in(const server_description& server, const jso
 
 /// Sets the number of actions where it is open.
 void settle_choices(const server_description& server, json_view& view) {
+  const auto actions = schema_in(server, "action");
   for (auto& part : view.action) {
     if (!is_open_choice(part)) continue;
     std::optional<std::int64_t> count;
@@ -618,10 +651,7 @@ void settle_choices(const server_description& server, json_view& view) {
       refuse(server,
              fmt::format("/schema: /action: {}: expected an integer with minimum and maximum, "
                          "got {}{}; env.options.view.action={} gives the number of actions",
-                         part.pointer,
-                         show(server.schema.value("action", json::object())
-                                  .value("properties", json::object())
-                                  .value(part.pointer.substr(1), json())),
+                         part.pointer, show(schema_reader(actions).at(part.pointer)),
                          view.legal_actions.empty()
                              ? ""
                              : ", and not all numbers were among the legal actions of the "

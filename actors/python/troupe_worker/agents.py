@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from troupe_worker import masks, notices
-from troupe_worker.channel import Refused
+from troupe_worker.channel import Refused, kind_of_result
 from troupe_worker.masks import choices_of
 from troupe_worker.spaces import (
     FLOAT_MAX,
@@ -405,7 +405,7 @@ class Parallel(JointEnvironment):
     def reset(self, *, seed=None, **more):
         result = self.env.reset(seed=seed, **more)
         if not isinstance(result, tuple) or len(result) != 2:
-            raise self.fault(None, "reset", "(observations, infos)", _kind_of(result))
+            raise self.fault(None, "reset", "(observations, infos)", kind_of_result(result))
         observations, infos = result
         self.require_dict(observations, "observations")
         self.begin()
@@ -422,7 +422,7 @@ class Parallel(JointEnvironment):
         result = self.env.step({self.agents[i].key: actions[i] for i in acted})
         if not isinstance(result, tuple) or len(result) != 5:
             expected = "(observations, rewards, terminations, truncations, infos)"
-            raise self.fault(None, "step", expected, _kind_of(result))
+            raise self.fault(None, "step", expected, kind_of_result(result))
         observations, rewards, terminations, truncations, infos = self.told = result
         for value, what in zip(result, ("observations", "rewards", "terminations", "truncations", "infos")):
             self.require_dict(value, what)
@@ -562,10 +562,6 @@ class InTurn(JointEnvironment):
 
 def _infos_of(infos):
     return infos if isinstance(infos, dict) else {}
-
-
-def _kind_of(value):
-    return f"a tuple of {len(value)}" if isinstance(value, tuple) else type(value).__name__
 
 
 def _state_space_of(env):

@@ -126,6 +126,13 @@ def _shortened(text):
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX // 2] + "\n...\n" + text[-TEXT_MAX // 2 :]
 
 
+def kind_of_result(value):
+    """Says what a function has returned in place of a tuple of values."""
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
 def failure_of(error):
     """Returns the text of an exception: its traceback without the worker's own frames."""
     if isinstance(error, Refused):

@@ -11,13 +11,14 @@ import numpy as np
 
 from troupe_worker import masks, notices
 from troupe_worker.agents import JointEnvironment
-from troupe_worker.channel import MEMORY, Refused, failure_of
+from troupe_worker.channel import MEMORY, Refused, failure_of, kind_of_result
 from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
 from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
 
+STEP_RESULT = "(observation, reward, terminated, truncated, info)"
 INFO_MAX = 256  # numbers of an episode's last info that are told
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -202,7 +203,7 @@ class Environments:
             args = {} if self.options is None else {"options": self.options}
             result = env.reset(seed=seed, **args)
             if not isinstance(result, tuple) or len(result) != 2:
-                raise Refused(f"reset: expected (observation, info), got {type(result).__name__}")
+                raise Refused(f"reset: expected (observation, info), got {kind_of_result(result)}")
             spaces = env.observation_space, env.action_space
             known = self.known[row]
             if known is None or spaces[0] is not known[0] or spaces[1] is not known[1]:
@@ -238,6 +239,8 @@ class Environments:
             flags[row] = 0
             try:
                 result = env.step(self.read[row]())
+                if not isinstance(result, (tuple, list)) or len(result) != 5:
+                    raise Refused(f"step: expected {STEP_RESULT}, as Gymnasium has it, got {kind_of_result(result)}")
                 obs, gained, terminated, truncated, info = result
                 if type(terminated) is not bool or type(truncated) is not bool:
                     terminated, truncated = flag(terminated, "terminated"), flag(truncated, "truncated")
@@ -254,7 +257,7 @@ class Environments:
             except BaseException as error:
                 flags[row] = FAILED
                 events = events or []
-                events.append({"row": row, "error": self.step_failure(error)})
+                events.append({"row": row, "error": failure_of(error)})
                 continue
             if terminated or truncated:
                 events = events or []
@@ -273,15 +276,6 @@ class Environments:
                     event["reset_error"] = failure
         told = notices.take()
         return events if not told else [*(events or []), *({"notice": one} for one in told)]
-
-    def step_failure(self, error):
-        """Returns the text of the error, with a hint for results of the old form."""
-        text = failure_of(error)
-        if isinstance(error, ValueError) and "values to unpack" in text:
-            text += (
-                "\nstep: expected (observation, reward, terminated, truncated, info), as Gymnasium has it"
-            )
-        return text
 
     def numbers_of(self, info):
         """Returns the numbers of an episode's last info: with several agents, the mean of those that the

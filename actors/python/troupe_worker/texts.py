@@ -2,7 +2,7 @@
 
 import math
 
-from troupe_worker.channel import Refused
+from troupe_worker.channel import Refused, kind_of_result
 from troupe_worker.environments import attribute_of
 
 
@@ -54,7 +54,8 @@ class Texts:
     def do_step_text(self, reply):
         result = self.world.step(reply)
         if not isinstance(result, tuple) or len(result) != 5:
-            raise Refused("step: expected (text, reward, terminated, truncated, info), as Gymnasium has it")
+            expected = "(text, reward, terminated, truncated, info), as Gymnasium has it"
+            raise Refused(f"step: expected {expected}, got {kind_of_result(result)}")
         shown, reward, terminated, truncated, info = result
         refused = info.get("refused") if isinstance(info, dict) else None
         return {

@@ -216,6 +216,14 @@ TEST_CASE("python: masks of a single agent are told, wherever they are") {
   CHECK_THAT(told, Contains(place));
 }
 
+TEST_CASE("python: an error of unpacking in the environment's own code gets no hint about step") {
+  const auto envs = make_vector_environment(world("faulty:UnpacksWrongly", R"({"at": 1})"), 1);
+  envs->reset(1);
+  const auto after = envs->step(all_take(1, 1));
+  REQUIRE(after.failures.size() == 1);
+  CHECK_THAT(after.failures[0].message, !Contains("as Gymnasium has it"));
+}
+
 TEST_CASE("python: each fault of an environment is told, and costs its episode alone") {
   const auto [name, expected] = GENERATE(table<const char*, const char*>(
       {{"Throws", "KeyError: 'the door'"},
@@ -224,7 +232,11 @@ TEST_CASE("python: each fault of an environment is told, and costs its episode a
        {"NaNObservation", "nan"},
        {"OtherShape", "expected an array of shape (2,), got shape (3,)"},
        {"OtherType", "expected dtype float32, got dtype <U1"},
-       {"OldForm", "expected (observation, reward, terminated, truncated, info)"}}));
+       {"OldForm",
+        "step: expected (observation, reward, terminated, truncated, info), as Gymnasium has it, "
+        "got a tuple of 4"},
+       {"NoResult", "truncated, info), as Gymnasium has it, got None"},
+       {"UnpacksWrongly", "ValueError: too many values to unpack"}}));
   CAPTURE(name);
   // Environment 0 has seed 1 and fails; environment 1 goes on.
   const auto envs =

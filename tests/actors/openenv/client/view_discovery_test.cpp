@@ -1,5 +1,6 @@
 #include "actors/openenv/client/view_discovery.hpp"
 
+#include <limits>
 #include <map>
 
 #include "runtime/system/system.hpp"
@@ -205,6 +206,57 @@ TEST_CASE("view discovery: what is no number, or has no fixed size, is left out 
   CHECK_THAT(refusal_of_view(tools), Contains("worlds of words and tools"));
 }
 
+TEST_CASE("view discovery: schemas without an end, or of unusable numbers, are refused") {
+  const json node{{"type", "object"},
+                  {"properties", {{"next", {{"$ref", "#/$defs/node"}}}, {"move", integer(0, 1)}}},
+                  {"required", {"next", "move"}}};
+  auto endless = pydantic_schema({{"first", {{"$ref", "#/$defs/node"}}}}, {"first"});
+  endless["action"]["$defs"]["node"] = node;
+  const json seen{{"speed", 1.0}};
+  CHECK_THAT(refusal_of_view(described(endless, {seen})),
+             Contains("/next/next") && Contains("env.options.view.action"));
+
+  const json lists{{"type", "array"}, {"items", {{"$ref", "#/$defs/lists"}}}};
+  auto nested = pydantic_schema({{"moves", {{"$ref", "#/$defs/lists"}}}}, {"moves"},
+                                {{"speed", {{"$ref", "#/$defs/lists"}}}});
+  nested["action"]["$defs"]["lists"] = nested["observation"]["$defs"]["lists"] = lists;
+  CHECK_THAT(refusal_of_view(described(nested, {seen})),
+             Contains("/moves: expected a list of numbers"));
+  CHECK(completed_view(described(nested, {seen}), {{"action", {{"pointer", "/moves"}, {"n", 2}}}})
+            .at("observation") == json::parse(R"([{"pointer": "/speed"}])"));
+
+  const auto with_bounds = [&](json low, json high) {
+    const json bounded{{"type", "integer"}, {"minimum", low}, {"maximum", high}};
+    return refusal_of_view(described(pydantic_schema({{"seed", bounded}}, {"seed"}), {seen}));
+  };
+  const auto many = Contains("/seed: expected an integer with at most 65536 values");
+  CHECK_THAT(with_bounds(0, 4294967295), many);
+  CHECK_THAT(with_bounds(std::numeric_limits<std::int64_t>::min(),
+                         std::numeric_limits<std::int64_t>::max()),
+             many);
+  CHECK_THAT(with_bounds(0, std::numeric_limits<std::uint64_t>::max()), many);
+  CHECK_THAT(with_bounds(-1e300, 1e300), many);
+  CHECK_THAT(with_bounds(1, 65536), Contains("accepted"));
+
+  CHECK_THAT(refusal_of_view(described({{"action", nullptr}, {"observation", {1}}}, {seen})),
+             Contains("/schema: /action/properties: expected a number"));
+}
+
+TEST_CASE("views: an observation's choice is an integer of its choices") {
+  const auto from =
+      described(pydantic_schema({{"go", integer(0, 1)}}, {"go"}, {{"level", integer(1, 3)}}),
+                {{{"level", 2}}});
+  const auto found = complete_view(from).view;
+  const auto view = numeric_view_of(found, spec_of(found, "Levels"));
+  std::vector<float> obs(3);
+  view.observe({{"level", 3}}, obs);
+  CHECK(obs == std::vector<float>{0, 0, 1});
+  CHECK_THROWS_WITH(view.observe({{"level", 1.6}}, obs),
+                    Contains("/data/observation/level: expected integers, got 1.6"));
+  for (const json& level : {json(0), json(4), json(-1e30), json(1e30)})
+    CHECK_THROWS_WITH(view.observe({{"level", level}}, obs), Contains("expected one of 3 choices"));
+}
+
 TEST_CASE("views: a wrong member is refused by its pointer") {
   const auto refuse = [](const char* text, const char* expected) {
     CHECK_THROWS_WITH(read_view(json::parse(text), "view"), Contains(expected));
@@ -223,6 +275,11 @@ TEST_CASE("views: a wrong member is refused by its pointer") {
   refuse(R"({"constants": 1})", "view/constants: expected an object");
   refuse(R"({"legal_actions": "/a", "action_mask": "/b"})", "view/action_mask: expected none");
   refuse(R"({"illegal_reward": null})", "view/illegal_reward: expected a number");
+  refuse(R"({"action": ["/a/b", "/a"]})", R"(view/action: expected no member within another one)");
+  refuse(R"({"action": {"pointer": "/a/b", "n": 2}, "constants": {"a": 1}})", R"(got "/a/b")");
+  CHECK(read_view(json::parse(R"({"action": {"n": 2}, "constants": {"a": 1}})"), "view")
+            .action[0]
+            .pointer.empty());
 }
 
 TEST_CASE("views: what check-env prints is read again as the same view") {
@@ -242,13 +299,17 @@ TEST_CASE("views: an observation that doesn't fit is told by its pointer") {
   const auto refuse = [&](json seen, const char* expected) {
     CHECK_THROWS_WITH(view.observe(seen, obs), Contains(expected));
   };
-  refuse(json::object(), "/data/observation/info_state: expected a value, got null");
+  refuse(json::object(), "/data/observation/info_state: expected a value, got none");
   auto longer = openspiel_seen({0});
   longer["info_state"] = {1, 2, 3, 4};
   refuse(longer, "/info_state: expected 3 numbers, as the view says");
   auto nothing = openspiel_seen({0});
   nothing["info_state"][1] = nullptr;
   refuse(nothing, "/info_state: expected numbers, got null");
+  auto large = openspiel_seen({0});
+  large["info_state"][1] = 1e300;
+  refuse(large,
+         "/info_state: expected numbers that a 32-bit float has (at most 3.4e+38), got 1e+300");
   refuse(openspiel_seen({0, 2}), "/legal_actions: expected actions of 0 to 1");
   const std::int64_t first = 0, second = 1;
   CHECK(view.forbid(openspiel_seen({0}), action_view(second)) == -1.0);

@@ -115,6 +115,23 @@ class OldForm(Fails):
         return obs, reward, terminated, info
 
 
+class NoResult(Counter):
+    def __init__(self, at=3, only=None):
+        super().__init__(length=10)
+        self.at, self.only = at, only
+
+    def step(self, action):
+        result = super().step(action)
+        return None if self.steps == self.at and self.only in (None, self.seed) else result
+
+
+class UnpacksWrongly(Fails):
+    """Its own code throws the error that Python raises for a step of the old form."""
+
+    def fail(self, *result):
+        left, right = (1, 2, 3)
+
+
 class ChangesSpaces(Counter):
     def reset(self, **more):
         result = super().reset(**more)
