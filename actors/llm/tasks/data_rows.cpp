@@ -116,19 +116,19 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-bool has(const json& row, const std::string& name) {
+bool has_value(const json& row, const std::string& name) {
   const auto found = row.find(name);
   return found != row.end() && !found->is_null();
 }
 
 /// What a row without a field may have been meant to be.
 std::string hint_for(const json& row, const std::string& name) {
-  if (has(row, "chosen") && has(row, "rejected"))
+  if (has_value(row, "chosen") && has_value(row, "rejected"))
     return "; chosen and rejected answers are for learning from preferences, which no algorithm "
            "here does";
-  if (name == "prompt" && has(row, "messages"))
+  if (name == "prompt" && has_value(row, "messages"))
     return "; --algo sft learns the answers in messages, and task.prompt=messages asks them";
-  if (name == "prompt" && has(row, "text")) return "; --algo sft learns texts";
+  if (name == "prompt" && has_value(row, "text")) return "; --algo sft learns texts";
   return {};
 }
 
@@ -296,7 +296,7 @@ std::string tools_of(const row_view& row) {
         "chat_template_kwargs: expected none, as all rows have the same options of the chat "
         "template, got " +
         detail::show(*found));
-  if (!has(row.object, "tools")) return {};
+  if (!has_value(row.object, "tools")) return {};
   auto tools = in_order(row)["tools"];
   const auto refuse = [](const std::string& got) {
     throw std::invalid_argument("tools: expected a list of tools, or its text in JSON, got " + got);
@@ -319,7 +319,7 @@ std::string tools_of(const row_view& row) {
 
 /// The name of the field with the right answer.
 std::string answer_field(const json& row, const data_fields& fields) {
-  if (fields.answer == "answer" && !has(row, "answer") && has(row, "completion"))
+  if (fields.answer == "answer" && !has_value(row, "answer") && has_value(row, "completion"))
     return "completion";
   return fields.answer;
 }
@@ -365,7 +365,7 @@ asked_prompt prompt_of_row(const row_view& row, const data_fields& fields) {
 
 std::string answer_of_row(const row_view& row, const data_fields& fields) {
   const auto name = answer_field(row.object, fields);
-  const bool is_there = has(row.object, name);
+  const bool is_there = has_value(row.object, name);
   if (!is_there) {
     if (fields.needs_answer) refuse_missing(row.object, name);
     return {};
@@ -454,8 +454,8 @@ data_row document_of(const json& row, const std::string& name) {
 
 /// The field of a conversation that has its answers, or "" if the row has a prompt and an answer.
 std::string conversation_field(const json& row, const data_fields& fields) {
-  const bool has_answer = has(row, answer_field(row, fields));
-  if (has(row, "messages") && !(fields.prompt == "messages" && has_answer)) return "messages";
+  const bool has_answer = has_value(row, answer_field(row, fields));
+  if (has_value(row, "messages") && !(fields.prompt == "messages" && has_answer)) return "messages";
   const auto found = row.find(fields.prompt);
   if (has_answer || found == row.end() || !are_messages(*found)) return {};
   const auto& last = found->back();
@@ -484,8 +484,8 @@ data_row read_row(const row_view& row, const data_fields& fields) {
     return made;
   }
   const bool has_prompt =
-      fields.prompt.find('{') != std::string::npos || has(row.object, fields.prompt);
-  if (!has_prompt && has(row.object, "text")) return document_of(row.object, "text");
+      fields.prompt.find('{') != std::string::npos || has_value(row.object, fields.prompt);
+  if (!has_prompt && has_value(row.object, "text")) return document_of(row.object, "text");
   return prompt_with_answer(row, fields);
 }
 

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "actors/llm/model/flat_weights.hpp"
@@ -23,22 +26,22 @@ namespace troupe {
 std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) const {
   if (!style) return tokens.encode(asked.letters);
   std::vector<llm::chat_message> said;
-  const bool has_system = !asked.messages.empty() && asked.messages.front().role == "system";
-  if (has_system) {
-    said.push_back(asked.messages.front());
+  const auto conversation = conversation_of(asked);
+  const auto has_system = [](const auto& of) { return of.front().role == "system"; };
+  if (has_system(conversation)) {
+    said.push_back(conversation.front());
   } else if (!system_prompt.empty()) {
     said.push_back({"system", system_prompt});
   }
+  const auto add = [&](const std::vector<llm::chat_message>& messages) {
+    said.insert(said.end(), messages.begin() + has_system(messages), messages.end());
+  };
   for (const auto& shot : shots) {
-    said.push_back({"user", shot.question});
+    add(conversation_of(shot));
     said.push_back({"assistant", shot.expected});
   }
-  if (asked.messages.empty()) {
-    said.push_back({"user", asked.question});
-  } else {
-    said.insert(said.end(), asked.messages.begin() + has_system, asked.messages.end());
-  }
-  return llm::encode_chat(tokens, *style, said, {.thinking = false});
+  add(conversation);
+  return llm::encode_chat(tokens, *style, said, {.thinking = false, .tools = asked.tools});
 }
 
 std::vector<llm::token_id> prompt_format::next_turn(const wording& said, bool ended) const {
@@ -156,14 +159,34 @@ warm_start_sampler practise_replies(
   };
 }
 
-std::vector<sft_example> warm_start_examples(const grpo_config& config,
-                                             const prompt_format& format) {
-  return read_sft_examples(config.warm_start.data, {.tokens = &format.tokens,
-                                                    .style = format.style,
-                                                    .end = format.stop_ids().back(),
-                                                    .chat = {.thinking = false},
-                                                    .max_tokens = format.config.max_positions,
-                                                    .system_prompt = format.system_prompt});
+std::vector<sft_example> warm_start_examples(const grpo_config& config, const prompt_format& format,
+                                             std::span<const llm::problem> held_out) {
+  const auto& path = config.warm_start.data;
+  auto read = read_sft_lines(path, {.tokens = &format.tokens,
+                                    .style = format.style,
+                                    .end = format.stop_ids().back(),
+                                    .chat = {.thinking = false},
+                                    .max_tokens = format.config.max_positions,
+                                    .system_prompt = format.system_prompt,
+                                    .fields = {.python = config.data_fields().python}});
+  std::set<std::string> judged;
+  for (const auto& each : held_out) judged.insert(prompt_key(each));
+  std::vector<sft_example> shown;
+  std::int64_t left_out = 0;
+  for (auto& line : read.lines) {
+    const bool leaves = judged.contains(line.key);
+    left_out += leaves;
+    if (!leaves) std::ranges::move(line.examples, std::back_inserter(shown));
+  }
+  if (shown.empty())
+    throw config_error("/warm_start/data",
+                       "expected lines that ask other problems than those that are held out, got "
+                       "none in " +
+                           path);
+  if (left_out > 0)
+    log::info("lines that ask held-out problems are left out of the warm start",
+              {{"file", path}, {"lines", left_out}});
+  return shown;
 }
 
 warm_start_sampler draw_examples(std::vector<sft_example> examples) {
