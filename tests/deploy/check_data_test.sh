@@ -4,7 +4,7 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
 datasets=$sources/tests/fixtures/llm/datasets
-small=(model.layers=1 model.hidden_size=32 model.max_positions=1024 --metrics-port 0 --runs words)
+small=(model.layers=1 model.hidden_size=32 model.max_positions=4096 --metrics-port 0 --runs words)
 
 # agree WHAT ALGO FILE OPTION...: check-data and train take the file, or both refuse its lines in the same words
 agree() {

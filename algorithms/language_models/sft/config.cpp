@@ -180,7 +180,7 @@ void describe(options_schema<sft_task_section>& s) {
 
 void describe(options_schema<sft_python_section>& s) {
   describe_python(s, "interpreter", &sft_python_section::interpreter,
-                  &sft_python_section::memory_limit_mb, "the reading of Parquet");
+                  &sft_python_section::memory_limit_mb, "Parquet readers");
   describe_timeout(s, "start_timeout", &sft_python_section::start_timeout)
       .help("How long the process may take to import pyarrow and to open the file.");
 }
