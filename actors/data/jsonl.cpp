@@ -110,13 +110,21 @@ nlohmann::json parse_line(const line_reader& lines, const std::string& line) {
 void for_each_jsonl(const std::filesystem::path& path,
                     const std::function<void(const nlohmann::json&)>& take,
                     const jsonl_options& options) {
+  for_each_jsonl_text(
+      path, [&](const nlohmann::json& object, std::string_view) { take(object); }, options);
+}
+
+void for_each_jsonl_text(
+    const std::filesystem::path& path,
+    const std::function<void(const nlohmann::json&, std::string_view text)>& take,
+    const jsonl_options& options) {
   line_reader lines(path, options);
   std::size_t objects = 0;
   const auto read = [&](const line_reader::line& line) {
     if (line.is_too_long) throw lines.too_long();
     const auto object = parse_line(lines, line.text);
     try {
-      take(object);
+      take(object, line.text);
     } catch (const std::exception& e) {
       throw lines.error(e.what());
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
@@ -36,6 +37,13 @@ struct jsonl_options {
 void for_each_jsonl(const std::filesystem::path& path,
                     const std::function<void(const nlohmann::json&)>& take,
                     const jsonl_options& options = {});
+
+/// Does the same as for_each_jsonl, and gives `take` also the text of the line, which has the keys
+/// of objects in their order.
+void for_each_jsonl_text(
+    const std::filesystem::path& path,
+    const std::function<void(const nlohmann::json&, std::string_view text)>& take,
+    const jsonl_options& options = {});
 
 /// Reads the objects of a JSON Lines file as items. `to_item` makes an item from an object, and
 /// refuses an object by throwing. Throws like for_each_jsonl.

@@ -1,10 +1,19 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "actors/llm/files/known_models.hpp"
 #include "actors/llm/tasks/data_problems.hpp"
+#include "actors/llm/tokenizer/byte_tokenizer.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "algorithms/language_models/sft/sft_example.hpp"
 #include "deploy/troupe/commands.hpp"
 
 namespace troupe::command {
@@ -13,30 +22,104 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+/// The tokens and the chat template of a model, by which its rows are written.
+struct row_format {
+  llm::tokenizer tokens;
+  llm::chat_style style;
+};
+
+row_format format_of(const std::string& model) {
+  if (model.empty()) return {llm::tokenizer(llm::byte_tokenizer_parts()), llm::chat_style::bytes};
+  const auto path = llm::path_of_model(model);
+  return {llm::read_tokenizer(path), llm::read_chat_style(path)};
+}
+
+/// Which prompts of so many are held out by default, and why.
+std::string held_out_text(std::int64_t prompts) {
+  const auto kept = llm::usual_held_out(prompts);
+  if (kept == 0)
+    return fmt::format(
+        "no prompt is held out, as {} are too few to divide (4 are needed); evaluations ask those "
+        "that are trained on",
+        prompts);
+  return fmt::format(
+      "{} of {} prompts are held out for evaluations by default: a tenth, at least 2 and at most "
+      "200, which the seed draws",
+      kept, prompts);
+}
+
+json summary_of(std::size_t lines, std::int64_t prompts) {
+  return {{"lines", lines},
+          {"different_prompts", prompts},
+          {"held_out", llm::usual_held_out(prompts)},
+          {"held_out_why", held_out_text(prompts)}};
+}
+
 /// What the problems of a good file are.
 json summary_of(const llm::data_problems& read) {
-  std::set<std::string> prompts;
   std::size_t longest = 0;
   std::vector<std::int64_t> at_level(read.levels.size());
   for (const auto& each : read.problems) {
-    prompts.insert(each.question);
-    longest = std::max(longest, each.question.size());
+    std::size_t bytes = 0;
+    for (const auto& said : conversation_of(each)) bytes += said.content.size();
+    longest = std::max(longest, bytes);
     if (!at_level.empty()) ++at_level[each.level];
   }
   json levels = json::object();
   for (std::size_t i = 0; i < at_level.size(); ++i) levels[read.levels[i]] = at_level[i];
-  return {{"lines", read.problems.size()},
-          {"different_prompts", prompts.size()},
-          {"longest_prompt_bytes", longest},
-          {"levels", levels}};
+  auto made = summary_of(read.problems.size(), llm::different_prompts(read.problems));
+  made["longest_prompt_bytes"] = longest;
+  made["levels"] = std::move(levels);
+  return made;
+}
+
+/// What the examples of a good file are.
+json summary_of(const sft_lines& read) {
+  std::set<std::string> prompts;
+  std::int64_t examples = 0, longest = 0;
+  for (const auto& line : read.lines) {
+    prompts.insert(line.key);
+    examples += std::ssize(line.examples);
+    for (const auto& one : line.examples) longest = std::max(longest, one.tokens());
+  }
+  auto made = summary_of(read.lines.size(), std::ssize(prompts));
+  made["examples"] = examples;
+  made["longest_example_tokens"] = longest;
+  return made;
+}
+
+json check_problems(const check_data_arguments& arguments, const llm::data_fields& fields) {
+  const auto format = format_of(arguments.model);
+  const auto check = [&](const llm::problem& asked) {
+    llm::encode_chat(format.tokens, format.style, conversation_of(asked),
+                     {.thinking = false, .tools = asked.tools});
+  };
+  return summary_of(llm::read_data(arguments.file, fields, check));
+}
+
+json check_examples(const check_data_arguments& arguments, const llm::data_fields& fields) {
+  const auto format = format_of(arguments.model);
+  return summary_of(
+      read_sft_lines(arguments.file, {.tokens = &format.tokens,
+                                      .style = format.style,
+                                      .chat = {.thinking = false},
+                                      .max_tokens = std::numeric_limits<std::int64_t>::max(),
+                                      .fields = fields}));
 }
 
 void print(const json& summary) {
-  std::printf("%s lines, %s different prompts of at most %s bytes\n",
-              summary["lines"].dump().c_str(), summary["different_prompts"].dump().c_str(),
-              summary["longest_prompt_bytes"].dump().c_str());
-  for (const auto& [name, count] : summary["levels"].items())
-    std::printf("  level %s: %s lines\n", name.c_str(), count.dump().c_str());
+  const auto number = [&](const char* name) { return summary[name].dump(); };
+  if (summary.contains("examples")) {
+    std::printf("%s lines, %s different prompts, %s examples of at most %s tokens\n",
+                number("lines").c_str(), number("different_prompts").c_str(),
+                number("examples").c_str(), number("longest_example_tokens").c_str());
+  } else {
+    std::printf("%s lines, %s different prompts of at most %s bytes\n", number("lines").c_str(),
+                number("different_prompts").c_str(), number("longest_prompt_bytes").c_str());
+    for (const auto& [name, count] : summary["levels"].items())
+      std::printf("  level %s: %s lines\n", name.c_str(), count.dump().c_str());
+  }
+  std::printf("%s\n", summary["held_out_why"].get_ref<const std::string&>().c_str());
 }
 
 int tell_faults(const std::vector<std::string>& faults, bool as_json) {
@@ -57,9 +140,12 @@ int check_data(const check_data_arguments& arguments) {
                                 .answer = arguments.answer,
                                 .needs_answer = !arguments.no_answer,
                                 .level = arguments.level,
-                                .levels = arguments.levels};
+                                .levels = arguments.levels,
+                                .text = arguments.text,
+                                .python = {.interpreter = arguments.python}};
   try {
-    auto summary = summary_of(llm::read_data(arguments.file, fields));
+    auto summary = arguments.algo == "sft" ? check_examples(arguments, fields)
+                                           : check_problems(arguments, fields);
     summary["faults"] = json::array();
     if (arguments.json) {
       std::puts(summary.dump().c_str());

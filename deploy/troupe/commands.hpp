@@ -95,12 +95,16 @@ int models(const models_arguments& arguments);
 
 struct check_data_arguments {
   std::string file;
+  std::string algo = "grpo";      ///< The algorithm that the file is for: grpo or sft.
   std::string prompt = "prompt";  ///< See llm::data_fields.
   std::string answer = "answer";
   bool no_answer = false;  ///< Lines need no answer.
+  std::string text;
   std::string level;
   std::vector<std::string> levels;
-  bool json = false;  ///< Prints the result as one line of JSON.
+  std::string model;   ///< As model.path. Empty means the small model of bytes.
+  std::string python;  ///< The interpreter that reads Parquet.
+  bool json = false;   ///< Prints the result as one line of JSON.
 };
 /// Lists every line of a dataset that can't be used. Returns 1 if there are some.
 int check_data(const check_data_arguments& arguments);

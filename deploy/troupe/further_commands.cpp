@@ -197,9 +197,12 @@ void add_models(CLI::App& options, models_arguments& to) {
 
 /// `troupe check-data`.
 void add_check_data(CLI::App& options, check_data_arguments& to) {
-  options.add_option("file", to.file, "The dataset, a JSON Lines file.")
+  options.add_option("file", to.file, "The dataset, a JSON Lines or Parquet file.")
       ->type_name("FILE")
       ->required();
+  options.add_option("--algo", to.algo, "The algorithm that the file is for: grpo or sft.")
+      ->check(CLI::IsMember({"grpo", "sft"}))
+      ->capture_default_str();
   options
       .add_option("--prompt", to.prompt,
                   "The field of the prompt, or a template with fields in braces; as task.prompt.")
@@ -207,11 +210,17 @@ void add_check_data(CLI::App& options, check_data_arguments& to) {
   options.add_option("--answer", to.answer, "The field of the right answer; as task.answer.")
       ->capture_default_str();
   options.add_flag("--no-answer", to.no_answer, "Lines need no right answer.");
+  options.add_option("--text", to.text, "The field of documents for sft; as task.text.");
   options.add_option("--level", to.level, "The field of the level; as task.level.");
   options
       .add_option("--levels", to.levels,
                   "The levels that are texts, from the easiest, with commas; as task.levels.")
       ->delimiter(',');
+  options.add_option("--model", to.model,
+                     "The chat model whose template writes the conversations; as model.path. The "
+                     "default is the small model of bytes.");
+  options.add_option("--python", to.python,
+                     "The Python interpreter that reads Parquet; as python.interpreter.");
   options.add_flag("--json", to.json, "Print the result as one line of JSON.");
 }
 

@@ -68,10 +68,21 @@ void print_answer(const char* which, const nlohmann::json& answer) {
   print_turns(answer.at("turns"));
 }
 
+/// The messages of a conversation before its last one, which is the question.
+void print_conversation(const nlohmann::json& group) {
+  const auto messages = group.find("messages");
+  if (messages == group.end()) return;
+  for (const auto& said : *messages)
+    if (&said != &messages->back())
+      std::printf("  %s: %s\n", said.at("role").get_ref<const std::string&>().c_str(),
+                  said.at("content").get_ref<const std::string&>().c_str());
+}
+
 void print_group(const nlohmann::json& group) {
   std::printf("update %lld, staleness %lld: %s\n", group.at("update").get<long long>(),
               group.at("staleness").get<long long>(),
               group.at("question").get_ref<const std::string&>().c_str());
+  print_conversation(group);
   const auto& expected = group.at("expected");  // "" in games and where it is not known
   const auto right = expected == "" ? "" : "right is " + expected.dump() + "; ";
   std::printf("  %s%lld answers, mean reward %s\n", right.c_str(),

@@ -8,7 +8,7 @@ for number in {1..20}; do
 done >numbers.jsonl
 echo '{"question": "1"}' >wrong.jsonl
 refuses "lines that can't be learned from are told with their file and number" 2 \
-  'wrong.jsonl:1: completion: expected a text, got none' \
+  'wrong.jsonl:1: expected the field "completion", got the fields question' \
   train --algo sft task.data=wrong.jsonl task.prompt=question task.answer=completion
 refuses "a run of sft needs examples" 2 '/task/data: expected a file of examples' train --algo sft
 refuses "and no environment" 2 'sft trains a language model on examples (task.data=FILE)' \

@@ -5,12 +5,23 @@
 #include <set>
 #include <utility>
 
+#include "actors/llm/tasks/data_rows.hpp"
+
 namespace troupe::llm {
 
 const std::vector<problem_task>& problem_tasks() {
   static const std::vector<problem_task> tasks{sum_digits_task(), arithmetic_task(),
                                                reversed_text_task(), code_task()};
   return tasks;
+}
+
+std::vector<chat_message> conversation_of(const problem& asked) {
+  if (!asked.messages.empty()) return asked.messages;
+  return {{"user", asked.question}};
+}
+
+std::string prompt_key(const problem& asked) {
+  return prompt_key(conversation_of(asked), asked.tools);
 }
 
 problem_set make_problems(const problem_task& task, const problem_counts& counts,
@@ -39,7 +50,7 @@ problem_set make_problems(const problem_task& task, const problem_counts& counts
                       "{}, about {}, got {}",
                       counts.held_out, task.name, counts.size, seen.size(), counts.training));
     auto drawn = task.draw(random, counts.size);
-    if (!seen.insert(drawn.letters + '\n' + drawn.question).second) continue;
+    if (!seen.insert(drawn.letters + '\n' + prompt_key(drawn)).second) continue;
     auto& list = std::int64_t(seen.size()) <= counts.held_out ? made.held_out : made.training;
     list.push_back(std::move(drawn));
   }

@@ -25,10 +25,17 @@ struct problem {
   /// The fields of the problem's line in a dataset, a JSON object. Empty means none.
   std::string columns = {};
   /// The conversation that the answer goes on with, for chat models. Empty means that the question
-  /// is its only message.
+  /// is its only message; else the question is the last message.
   std::vector<chat_message> messages = {};
   std::uint64_t level = 0;  ///< the level of a curriculum, from the easiest
+  /// The tools that the answer may call, a JSON list (chat_options::tools). Empty means none.
+  std::string tools = {};
 };
+
+/// The conversation of a problem: its messages, or its question as a user's message.
+std::vector<chat_message> conversation_of(const problem& asked);
+/// What tells problems apart: all messages of their conversations, and their tools.
+std::string prompt_key(const problem& asked);
 
 /// A problem with a model's answer, which reward functions judge.
 struct answered_problem {
@@ -41,7 +48,9 @@ struct answered_problem {
 struct problem_counts {
   int size = 3;
   std::int64_t training = 700;
-  std::int64_t held_out = 200;  ///< problems that are only used for evaluation
+  /// The problems that are only used for evaluation. 0 is for the lines of a file: evaluations ask
+  /// those that are trained on.
+  std::int64_t held_out = 200;
 };
 
 struct data_problems;

@@ -71,8 +71,8 @@ problem_set first_problems(python_dataset_options options, const problem_counts&
          ++read) {
       auto next = items.next();
       if (std::ssize(made.held_out) < counts.held_out) {
-        if (held_out.insert(next.question).second) made.held_out.push_back(std::move(next));
-      } else if (!held_out.contains(next.question)) {
+        if (held_out.insert(prompt_key(next)).second) made.held_out.push_back(std::move(next));
+      } else if (!held_out.contains(prompt_key(next))) {
         made.training.push_back(std::move(next));
       }
     }
@@ -90,10 +90,10 @@ problem_set first_problems(python_dataset_options options, const problem_counts&
 
 python_dataset<problem>::maker training_problems(const std::vector<problem>& held_out) {
   std::set<std::string> prompts;
-  for (const auto& one : held_out) prompts.insert(one.question);
+  for (const auto& one : held_out) prompts.insert(prompt_key(one));
   return [prompts = std::move(prompts)](const json& item) -> std::optional<problem> {
     auto made = problem_of(item);
-    if (prompts.contains(made.question)) return std::nullopt;
+    if (prompts.contains(prompt_key(made))) return std::nullopt;
     return made;
   };
 }

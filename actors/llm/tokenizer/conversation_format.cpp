@@ -117,4 +117,14 @@ std::vector<token_id> conversation_format::answer(const tokenizer& tokens,
   return ids;
 }
 
+std::vector<token_id> conversation_format::answer(const tokenizer& tokens, const messages& before,
+                                                  const chat_message& message) const {
+  if (!style) {
+    check_plain({message}, chat);
+    return answer(tokens, message.content);
+  }
+  if (keep_thoughts && message.fields.empty()) return answer(tokens, message.content);
+  return encode_answer(tokens, *style, before, message, chat);
+}
+
 }  // namespace troupe::llm

@@ -40,6 +40,11 @@ struct conversation_format {
 
   /// The tokens of an answer, with the one that ends it.
   std::vector<token_id> answer(const tokenizer& tokens, const std::string& text) const;
+
+  /// The tokens that the assistant writes as its turn after the messages `before`, as the chat
+  /// template has it (encode_answer). Throws like `prompt`.
+  std::vector<token_id> answer(const tokenizer& tokens, const std::vector<chat_message>& before,
+                               const chat_message& message) const;
 };
 
 }  // namespace troupe::llm

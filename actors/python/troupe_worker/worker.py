@@ -26,6 +26,8 @@ _OWNERS = {
     "score": ("functions", "Functions"),
     "open_items": ("functions", "Functions"),
     "next_items": ("functions", "Functions"),
+    "open_table": ("tables", "Tables"),
+    "next_rows": ("tables", "Tables"),
     "make_text": ("texts", "Texts"),
     "reset_text": ("texts", "Texts"),
     "step_text": ("texts", "Texts"),

@@ -62,13 +62,14 @@ std::string grpo_task_section::label() const {
   return world.empty() ? std::filesystem::path(data).stem().string() : world;
 }
 
-llm::data_fields grpo_task_section::fields() const {
-  const bool compares = reward.empty() || std::ranges::any_of(reward, llm::needs_answer);
-  return {.prompt = prompt,
-          .answer = answer,
-          .needs_answer = world.empty() && compares,
-          .level = level,
-          .levels = levels};
+llm::data_fields grpo_config::data_fields() const {
+  const bool compares = task.reward.empty() || std::ranges::any_of(task.reward, llm::needs_answer);
+  return {.prompt = task.prompt,
+          .answer = task.answer,
+          .needs_answer = task.world.empty() && compares,
+          .level = task.level,
+          .levels = task.levels,
+          .python = options_of(python)};
 }
 
 double grpo_outcomes_section::reward(double world_return) const {
@@ -413,11 +414,13 @@ void describe(options_schema<grpo_problems_section>& s) {
       .help(
           "The number of different problems to train on. null means 700, and 7500 for sum_digits.");
   s.field("held_out", &grpo_problems_section::held_out)
-      .at_least(1)
+      .at_least(0)
       .at_most(1'000'000)
       .help(
-          "The number of other problems, which are only used for evaluation. null means 200, and "
-          "1500 for sum_digits.");
+          "The number of other problems, which are only used for evaluation. null means 200, 1500 "
+          "for sum_digits, and for a file a tenth of its different prompts, at least 2 and at most "
+          "200, and none of fewer than 4. 0 is for files: evaluations ask the problems that are "
+          "trained on.");
 }
 
 void describe(options_schema<grpo_task_section>& s) {
@@ -429,9 +432,8 @@ void describe(options_schema<grpo_task_section>& s) {
           fmt::join(known_task_names(), ", ")));
   s.field("data", &grpo_task_section::data)
       .help(
-          "A JSON Lines file with the problems, or with the items of the episodes in a world. "
-          "Empty "
-          "means none.");
+          "A JSON Lines or Parquet file with the problems, or with the items of the episodes in a "
+          "world. Empty means none.");
   s.field("prompt", &grpo_task_section::prompt)
       .help(
           "The field of the file's lines with the prompt, a text or a list of messages; or a "
@@ -440,7 +442,7 @@ void describe(options_schema<grpo_task_section>& s) {
       .help("The field of the file's lines with the right answer, a text or a number.");
   s.field("held_out_data", &grpo_task_section::held_out_data)
       .help(
-          "A JSON Lines file with the problems that are only used for evaluation. Empty means "
+          "A file with the problems that are only used for evaluation. Empty means "
           "task.problems.held_out lines of the file, which are drawn from the seed.");
   s.field("level", &grpo_task_section::level)
       .help("The field of the file's lines with their level, for a curriculum.");

@@ -129,8 +129,6 @@ struct grpo_task_section {
 
   /// The name. With a file or a world, the default name stands for theirs.
   std::string label() const;
-  /// The fields of the file's lines.
-  llm::data_fields fields() const;
 };
 
 /// The processes of rewards and problems in Python.
@@ -269,6 +267,8 @@ struct grpo_config {
   /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
 
+  /// The fields of the rows in the files of `task`, and the process that reads Parquet.
+  llm::data_fields data_fields() const;
   /// The rewards of `task` in Python. It has no functions if there are none.
   python_reward_options python_rewards() const;
   /// The world of `task` in Python.

@@ -54,12 +54,16 @@ model_evaluation judged(const std::vector<grpo_part>& parts, evaluation seen) {
                                score_text(seen.mean));
     return {std::move(seen), std::move(verdict)};
   }
+  const auto judges_training = [](const grpo_part& part) {
+    return detail::judges_training(part.task, part.config);
+  };
+  const auto* const of =
+      std::ranges::all_of(parts, judges_training) ? "training problems" : "held-out problems";
   if (!std::ranges::all_of(parts, has_right)) {
-    auto verdict =
-        fmt::format("mean reward {} over {} held-out problems", score_text(seen.mean), count);
+    auto verdict = fmt::format("mean reward {} over {} {}", score_text(seen.mean), count, of);
     return {std::move(seen), std::move(verdict)};
   }
-  auto verdict = fmt::format("{:.1f} % right of {} held-out problems", 100 * seen.mean, count);
+  auto verdict = fmt::format("{:.1f} % right of {} {}", 100 * seen.mean, count, of);
   return {std::move(seen), std::move(verdict)};
 }
 

@@ -78,8 +78,11 @@ grpo_config completed(grpo_config config, std::vector<grpo_part>& parts) {
   fill(config.trainer.zero_variance_groups, config.trainer.zero_variance_rule_used());
   std::int64_t most = 100;
   for (auto& part : parts) {
-    const auto held_out = counts_of(part.task, part.config).held_out;
-    if (part.task.file()) most = std::min(most, held_out / 2);
+    if (!part.task.file()) continue;
+    const bool together = detail::judges_training(part.task, part.config);
+    const auto asked = together ? std::ssize(problems_of(part.task, part.config).held_out)
+                                : counts_of(part.task, part.config).held_out / 2;
+    most = std::clamp<std::int64_t>(asked, 1, most);
   }
   fill(config.evaluation.problems, most);
   fill(config.evaluation.final_problems, most);

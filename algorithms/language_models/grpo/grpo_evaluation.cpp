@@ -37,8 +37,7 @@ evaluation evaluate_parts(grpo_config config, std::vector<grpo_part> parts,
   }
   config = completed(std::move(config), parts);
   for (const auto& part : parts) {
-    const auto most = static_cast<std::size_t>(counts_of(part.task, part.config).held_out -
-                                               detail::problems_during_training(part.config));
+    const auto most = static_cast<std::size_t>(detail::most_evaluated(part.task, part.config));
     const bool endless = part.task.is_played() && !part.task.file();
     if (problems < 1 || (problems > most && !endless))
       throw std::invalid_argument(fmt::format(

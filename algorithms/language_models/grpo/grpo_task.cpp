@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "actors/coder/recorded_runs.hpp"
 #include "actors/llm/tasks/data_problems.hpp"
@@ -19,6 +20,7 @@
 #include "actors/text/recorded_episodes.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe {
@@ -78,19 +80,20 @@ namespace {
 
 /// The lines of a file, and `option`, which names it.
 std::shared_ptr<const llm::data_problems> data_of(const std::string& path, const char* option,
-                                                  const grpo_task_section& section) {
+                                                  const grpo_config& config) {
   try {
-    return std::make_shared<const llm::data_problems>(llm::read_data(path, section.fields()));
+    return std::make_shared<const llm::data_problems>(llm::read_data(path, config.data_fields()));
   } catch (const std::exception& error) {
     throw config_error(option, error.what());
   }
 }
 
-llm::problem_task data_task_of(const grpo_task_section& section) {
-  auto data = data_of(section.data, "/task/data", section);
+llm::problem_task data_task_of(const grpo_config& config) {
+  const auto& section = config.task;
+  auto data = data_of(section.data, "/task/data", config);
   std::shared_ptr<const llm::data_problems> held_out;
   if (!section.held_out_data.empty())
-    held_out = data_of(section.held_out_data, "/task/held_out_data", section);
+    held_out = data_of(section.held_out_data, "/task/held_out_data", config);
   return llm::data_task(section.label(), std::move(data), std::move(held_out));
 }
 
@@ -133,9 +136,9 @@ grpo_task task_of(const grpo_config& config) {
   if (!section.world.empty()) {
     auto world = world_task_of(section);
     if (section.data.empty()) return world;
-    return {std::move(world), data_task_of(section)};
+    return {std::move(world), data_task_of(config)};
   }
-  if (!section.data.empty()) return data_task_of(section);
+  if (!section.data.empty()) return data_task_of(config);
   return find_task(section.label());
 }
 
@@ -267,8 +270,13 @@ llm::problem_set lines_of(const grpo_task& task, const llm::problem_counts& coun
                           std::uint64_t seed) {
   const auto& file = *task.file();
   auto all = file.data->problems;
-  if (task.is_played())  // items may share their prompt
-    for (auto& each : all) each.question = each.columns;
+  if (task.is_played()) {  // the world asks, and items may share their prompt
+    for (auto& each : all) {
+      each.question = each.columns;
+      each.messages.clear();
+      each.tools.clear();
+    }
+  }
   auto made = file.held_out_data ? llm::problem_set{std::move(all), file.held_out_data->problems}
                                  : llm::divided(std::move(all), counts.held_out, seed);
   const auto kept = static_cast<std::size_t>(counts.training);
@@ -351,9 +359,27 @@ void check_code(const grpo_config& config) {
                        "task.replay=FILE gives to a deterministic run");
 }
 
-void check_held_out(const grpo_config& config, std::int64_t held_out) {
+void check_held_out(const grpo_task& task, const grpo_config& config) {
   const auto during = problems_during_training(config);
   const auto wanted = *config.evaluation.final_problems;
+  const auto held_out = counts_of(task, config).held_out;
+  if (judges_training(task, config)) {
+    const auto most = most_evaluated(task, config);
+    for (const auto& [asked, option] : {std::pair{during, "problems"}, {wanted, "final_problems"}})
+      if (asked > most)
+        throw config_error(fmt::format("/evaluation/{}", option),
+                           fmt::format("expected at most {}, the prompts of the file, of which "
+                                       "none is held out, got {}",
+                                       most, asked));
+    return;
+  }
+  if (held_out < 2 && during > 0)
+    throw config_error(
+        config.task.held_out_data.empty() ? "/task/problems/held_out" : "/task/held_out_data",
+        fmt::format("expected 2 held-out problems or more, as the evaluation at the end asks "
+                    "others than those during training (evaluation.every_updates=0: only the one "
+                    "at the end), got {}",
+                    held_out));
   if (during >= held_out)
     throw config_error("/evaluation/problems",
                        fmt::format("expected at most {}, fewer than task.problems.held_out, as the "
@@ -461,7 +487,22 @@ void check_options(const grpo_task& task, const grpo_config& config) {
     throw config_error("/task/curriculum", "expected null without the option task.level");
   if (task.game()) check_game(*task.game(), config);
   if (task.is_played() && !task.file()) return;
-  check_held_out(config, counts_of(task, config).held_out);
+  check_held_out(task, config);
+}
+
+bool judges_training(const grpo_task& task, const grpo_config& config) {
+  return task.file() && counts_of(task, config).held_out == 0;
+}
+
+std::vector<llm::problem> kept_from_training(const grpo_task& task, const grpo_config& config,
+                                             const llm::problem_set& made) {
+  if (task.is_played() || judges_training(task, config)) return {};
+  return made.held_out;
+}
+
+std::int64_t most_evaluated(const grpo_task& task, const grpo_config& config) {
+  if (judges_training(task, config)) return std::ssize(problems_of(task, config).held_out);
+  return counts_of(task, config).held_out - problems_during_training(config);
 }
 
 std::int64_t problems_during_training(const grpo_config& config) {
@@ -471,7 +512,8 @@ std::int64_t problems_during_training(const grpo_config& config) {
 held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
                                        const std::vector<llm::problem>& held_out) {
   // Without a file, deals are held out by their seeds.
-  if (task.is_played() && !task.file()) return {held_out, held_out};
+  if ((task.is_played() && !task.file()) || judges_training(task, config))
+    return {held_out, held_out};
   const auto others = held_out.end() - problems_during_training(config);
   return {{others, held_out.end()}, {held_out.begin(), others}};
 }
@@ -495,7 +537,7 @@ void check_data(const grpo_config& config, const std::string& path, const char* 
           "expected the fields \"function\", a name, and \"tests\", a list, for the reward tests");
   };
   try {
-    llm::read_data(path, config.task.fields(), check);
+    llm::read_data(path, config.data_fields(), check);
   } catch (const std::exception& error) {
     throw config_error(option, error.what());
   }
@@ -536,7 +578,11 @@ void check_expected(const grpo_task& task, const grpo_config& config, const llm:
 void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
   const auto format = prompt_format_of(config, made.training);
-  if (config.warm_start.shows_data()) warm_start_examples(config, format);
+  if (judges_training(task, config))
+    log::warn("no problem of the file is held out; evaluations ask those that are trained on",
+              {{"task", task.name()}, {"prompts", made.held_out.size()}});
+  if (config.warm_start.shows_data())
+    warm_start_examples(config, format, kept_from_training(task, config, made));
   if (task.is_played()) {
     // A world in Python is imported. One on servers begins an episode, which tells its kind.
     const auto world = world_of({task, config}, nullptr);

@@ -112,9 +112,19 @@ namespace detail {
 
 /// The number of held-out problems that only evaluations during training ask.
 std::int64_t problems_during_training(const grpo_config& config);
+/// True if no problem of the task's file is held out, so that evaluations ask those that are
+/// trained on.
+bool judges_training(const grpo_task& task, const grpo_config& config);
+/// The held-out problems, which a warm start must not show either. None if evaluations ask what is
+/// trained on, and for games, whose deals are held out by their seeds.
+std::vector<llm::problem> kept_from_training(const grpo_task& task, const grpo_config& config,
+                                             const llm::problem_set& made);
+/// The most problems that the evaluation at the end can ask. The configuration must be a completed
+/// one.
+std::int64_t most_evaluated(const grpo_task& task, const grpo_config& config);
 /// The held-out problems in two disjoint lists: the last ones are for evaluations during training,
 /// all others for the evaluation at the end and for evaluate_model. For games both lists have them
-/// all, since deals are held out by their seeds.
+/// all, since deals are held out by their seeds, and so they do if no problem is held out.
 struct held_out_problems {
   std::vector<llm::problem> during, at_the_end;
 };

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "actors/llm/model/flat_weights.hpp"
@@ -22,27 +25,29 @@ namespace troupe {
 
 std::vector<llm::chat_message> prompt_format::opening(const llm::problem& asked) const {
   std::vector<llm::chat_message> said;
-  const bool has_system = !asked.messages.empty() && asked.messages.front().role == "system";
-  if (has_system) {
-    said.push_back(asked.messages.front());
+  const auto conversation = conversation_of(asked);
+  const auto has_system = [](const auto& of) { return of.front().role == "system"; };
+  if (has_system(conversation)) {
+    said.push_back(conversation.front());
   } else if (!system_prompt.empty()) {
     said.push_back({"system", system_prompt});
   }
+  const auto add = [&](const std::vector<llm::chat_message>& messages) {
+    said.insert(said.end(), messages.begin() + has_system(messages), messages.end());
+  };
   for (const auto& shot : shots) {
-    said.push_back({"user", shot.question});
+    add(conversation_of(shot));
     said.push_back({"assistant", shot.expected});
   }
-  if (asked.messages.empty()) {
-    said.push_back({"user", asked.question});
-  } else {
-    said.insert(said.end(), asked.messages.begin() + has_system, asked.messages.end());
-  }
+  add(conversation);
   return said;
 }
 
 std::vector<llm::token_id> prompt_format::prompt_of(const llm::problem& asked) const {
   if (is_letters) return tokens.encode(asked.letters);
-  return prompt_of(opening(asked));
+  auto format = conversations();
+  format.chat.tools = asked.tools;
+  return format.prompt(tokens, opening(asked));
 }
 
 std::vector<llm::token_id> prompt_format::prompt_of(
@@ -200,15 +205,35 @@ warm_start_sampler practise_replies(
   };
 }
 
-std::vector<sft_example> warm_start_examples(const grpo_config& config,
-                                             const prompt_format& format) {
-  return read_sft_examples(config.warm_start.data, {.tokens = &format.tokens,
-                                                    .style = format.style,
-                                                    .end = format.end_id(),
-                                                    .chat = format.conversations().chat,
-                                                    .max_tokens = format.config.max_positions,
-                                                    .system_prompt = format.system_prompt,
-                                                    .keep_thoughts = format.keep_thoughts});
+std::vector<sft_example> warm_start_examples(const grpo_config& config, const prompt_format& format,
+                                             std::span<const llm::problem> held_out) {
+  const auto& path = config.warm_start.data;
+  auto read = read_sft_lines(path, {.tokens = &format.tokens,
+                                    .style = format.style,
+                                    .end = format.end_id(),
+                                    .chat = format.conversations().chat,
+                                    .max_tokens = format.config.max_positions,
+                                    .system_prompt = format.system_prompt,
+                                    .fields = {.python = config.data_fields().python},
+                                    .keep_thoughts = format.keep_thoughts});
+  std::set<std::string> judged;
+  for (const auto& each : held_out) judged.insert(prompt_key(each));
+  std::vector<sft_example> shown;
+  std::int64_t left_out = 0;
+  for (auto& line : read.lines) {
+    const bool leaves = judged.contains(line.key);
+    left_out += leaves;
+    if (!leaves) std::ranges::move(line.examples, std::back_inserter(shown));
+  }
+  if (shown.empty())
+    throw config_error("/warm_start/data",
+                       "expected lines that ask other problems than those that are held out, got "
+                       "none in " +
+                           path);
+  if (left_out > 0)
+    log::info("lines that ask held-out problems are left out of the warm start",
+              {{"file", path}, {"lines", left_out}});
+  return shown;
 }
 
 warm_start_sampler draw_examples(std::vector<sft_example> examples) {

@@ -56,10 +56,11 @@ warm_start_sampler practise_replies(
     const prompt_format& format,
     std::function<std::vector<dialogue_turn>(action_random& random)> practise);
 
-/// The examples of the file warm_start.data, as the model reads them. Throws jsonl_error that names
-/// the lines that can't be learned from.
-std::vector<sft_example> warm_start_examples(const grpo_config& config,
-                                             const prompt_format& format);
+/// The examples of the file warm_start.data, as the model reads them, without those that ask a
+/// held-out problem. Throws llm::data_error with the rows that can't be learned from, and
+/// config_error if no example is left.
+std::vector<sft_example> warm_start_examples(const grpo_config& config, const prompt_format& format,
+                                             std::span<const llm::problem> held_out = {});
 /// Draws these examples, each with the same probability.
 warm_start_sampler draw_examples(std::vector<sft_example> examples);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "actors/llm/files/known_models.hpp"
@@ -140,7 +141,13 @@ task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
 }
 
 warm_start_sampler grpo::warm_start_from() const {
-  if (config_.warm_start.shows_data()) return draw_examples(warm_start_examples(config_, *format_));
+  if (config_.warm_start.shows_data()) {
+    std::vector<llm::problem> held_out;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      std::ranges::move(detail::kept_from_training(parts_[i].task, parts_[i].config, problems_[i]),
+                        std::back_inserter(held_out));
+    return draw_examples(warm_start_examples(config_, *format_, held_out));
+  }
   return warm_start_of_all(*format_, parts_, problems_);
 }
 
@@ -417,11 +424,16 @@ std::string names_of(const std::vector<grpo_part>& parts) {
 
 run_labels labels_of(const std::vector<grpo_part>& parts) {
   const bool one_played = parts.size() == 1 && parts.front().task.is_played();
+  const auto judges_training = [](const grpo_part& part) {
+    return detail::judges_training(part.task, part.config);
+  };
   return {.steps = "updates",
           .axis = "updates",
           .episode = "group",
           .score = "reward",
-          .judged = one_played ? "deals" : "held-out problems",
+          .judged = one_played                                    ? "deals"
+                    : std::ranges::all_of(parts, judges_training) ? "training problems"
+                                                                  : "held-out problems",
           .verdict = std::ranges::any_of(parts, is_scored_by_reward) ? "reward " : "share right "};
 }
 

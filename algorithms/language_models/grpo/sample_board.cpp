@@ -33,7 +33,11 @@ std::string note_on(const answer_turn& turn) {
 json conversation_of(const char* which, const answer_group& group, const sampled_answer& answer) {
   json turns = json::array();
   if (answer.turns.empty()) {
-    turns.push_back({"prompt", cut(group.asked.question), ""});
+    if (group.asked.messages.size() < 2)
+      turns.push_back({"prompt", cut(group.asked.question), ""});
+    else
+      for (const auto& said : group.asked.messages)
+        turns.push_back({said.role, cut(said.content), said.fields});
     turns.push_back({"model", cut(answer.text), fmt::format("{} tokens", answer.sampled_tokens())});
   }
   for (const auto& turn : answer.turns) {

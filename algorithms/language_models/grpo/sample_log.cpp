@@ -29,6 +29,17 @@ ordered_json to_json(const sampled_answer& a, double advantage) {
   return made;
 }
 
+/// The messages of a conversation, each with its role, its content and its further fields.
+ordered_json messages_of(const llm::problem& asked) {
+  auto made = ordered_json::array();
+  for (const auto& [role, content, fields] : asked.messages) {
+    ordered_json message{{"role", role}, {"content", content}};
+    if (!fields.empty()) message.update(ordered_json::parse(fields));
+    made.push_back(std::move(message));
+  }
+  return made;
+}
+
 template <class Part>
 ordered_json tokens_of_part(const Part& part) {
   ordered_json read = ordered_json::array();
@@ -75,6 +86,8 @@ void sample_log::add(std::int64_t update, std::int64_t version,
                       {"reward_mean", mean},
                       {"best", shown(best)},
                       {"worst", shown(worst)}};
+    // The question is the last message alone.
+    if (group.asked.messages.size() > 1) line["messages"] = messages_of(group.asked);
     for (const auto& a : group.answers) {
       line["rewards"].push_back(a.reward);
       line["lengths"].push_back(a.sampled_tokens());

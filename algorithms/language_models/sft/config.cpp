@@ -36,6 +36,15 @@ sft_options sft_config::learner() const {
   return made;
 }
 
+llm::data_fields sft_config::fields() const {
+  return {.prompt = task.prompt,
+          .answer = task.answer,
+          .text = task.text,
+          .python = {.interpreter = python.interpreter,
+                     .start_timeout = python.start_timeout,
+                     .memory_limit_mb = python.memory_limit_mb}};
+}
+
 void describe(enum_schema<sft_schedule>& s) {
   s.name("constant", sft_schedule::constant)
       .name("cosine", sft_schedule::cosine)
@@ -120,26 +129,39 @@ void describe(options_schema<sft_task_section>& s) {
   s.field("data", &sft_task_section::data)
       .also_known_as({"dataset", "train_file", "train_data"})
       .help(
-          "The file of examples, in JSON Lines. A line is {\"prompt\": TEXT, \"answer\": TEXT} or "
-          "{\"messages\": [{\"role\": R, \"content\": TEXT}, ...]}, where each message of the "
-          "assistant is learned.");
+          "The file of examples, in JSON Lines or Parquet. A row is {\"prompt\": TEXT, \"answer\": "
+          "TEXT}, {\"messages\": [{\"role\": R, \"content\": TEXT}, ...]}, where each message of "
+          "the assistant is learned, or {\"text\": TEXT}, all of which is learned.");
   s.field("held_out", &sft_task_section::held_out)
       .also_known_as({"test_size", "validation_split"})
       .at_least(0)
       .below(1)
       .help(
-          "The share of the lines that are not trained on and used for evaluation. The seed says "
-          "which; a line that occurs several times is held out everywhere or nowhere. null means "
-          "0.05, or 0 with held_out_data. With 0 and no held_out_data, evaluations take the "
-          "examples that are trained on.");
+          "The share of the prompts that are not trained on and used for evaluation. The seed says "
+          "which; lines that ask the same are held out together, and GRPO holds out the same ones. "
+          "null means a tenth, at least 2 and at most 200 prompts, none of fewer than 4, and 0 "
+          "with "
+          "held_out_data. With 0 and no held_out_data, evaluations take the examples that are "
+          "trained on.");
   s.field("held_out_data", &sft_task_section::held_out_data)
       .also_known_as({"eval_dataset", "validation_file"})
       .help("A file of examples for evaluation, like data. Empty means a share of data.");
   s.field("prompt", &sft_task_section::prompt)
-      .help("The key of a line's prompt. A chat model reads it as a message of the user.");
+      .help(
+          "The field of the prompt: a text, which a chat model reads as a message of the user, or "
+          "a "
+          "list of messages; or a template with fields in braces, such as \"{context} "
+          "{question}\".");
   s.field("answer", &sft_task_section::answer)
       .also_known_as({"completion"})
-      .help("The key of a line's answer.");
+      .help(
+          "The field of the answer: a text, a number, or a list of messages, of which those of the "
+          "assistant are learned. Rows without \"answer\" may have \"completion\".");
+  s.field("text", &sft_task_section::text)
+      .also_known_as({"dataset_text_field"})
+      .help(
+          "The field of documents, all of whose tokens are learned. Empty means the field \"text\" "
+          "of rows that have neither messages nor a prompt.");
   s.field("max_tokens", &sft_task_section::max_tokens)
       .also_known_as({"max_length", "max_seq_length"})
       .at_least(2)
@@ -154,6 +176,13 @@ void describe(options_schema<sft_task_section>& s) {
   s.rule("held_out", "null or 0 where held_out_data is a file", [](const sft_task_section& t) {
     return t.held_out_data.empty() || t.held_out.value_or(0) == 0;
   });
+}
+
+void describe(options_schema<sft_python_section>& s) {
+  describe_python(s, "interpreter", &sft_python_section::interpreter,
+                  &sft_python_section::memory_limit_mb, "Parquet readers");
+  describe_timeout(s, "start_timeout", &sft_python_section::start_timeout)
+      .help("How long the process may take to import pyarrow and to open the file.");
 }
 
 void describe(options_schema<sft_trainer_section>& s) {
@@ -208,6 +237,7 @@ void describe(options_schema<sft_config>& s) {
       .one_of({"sft"})
       .help("The algorithm that this file configures.");
   s.field("task", &sft_config::task).help("The examples that the model learns.");
+  s.field("python", &sft_config::python).help("The Python process that reads Parquet.");
   s.field("model", &sft_config::model).help("The language model that learns.");
   s.field("total_steps", &sft_config::total_steps)
       .also_known_as({"max_steps", "steps"})

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/llm/model/packed_forward.hpp"
+#include "actors/llm/tasks/data_rows.hpp"
 #include "algorithms/language_models/config.hpp"
 #include "algorithms/language_models/model/lora_section.hpp"
 #include "algorithms/language_models/model/model_section.hpp"
@@ -49,7 +50,7 @@ struct sft_task_section {
   std::string data = {};
   std::optional<double> held_out = {};
   std::string held_out_data = {};
-  std::string prompt = "prompt", answer = "answer";
+  std::string prompt = "prompt", answer = "answer", text = {};
   std::optional<std::int64_t> max_tokens = {};
   long_examples too_long = long_examples::refuse;
 };
@@ -68,6 +69,13 @@ struct sft_trainer_section : language_model_options {
   lora_section lora = {};
 };
 
+/// The Python process that reads Parquet.
+struct sft_python_section {
+  std::string interpreter = {};
+  double start_timeout = 120;
+  std::int64_t memory_limit_mb = 0;
+};
+
 /// The evaluation on held-out examples.
 struct sft_evaluation_section {
   std::optional<std::int64_t> every_updates = {};
@@ -79,6 +87,7 @@ struct sft_evaluation_section {
 struct sft_config {
   std::string algo = "sft";
   sft_task_section task = {};
+  sft_python_section python = {};
   model_section model = {.tokens = small_model::bytes};
   std::optional<std::int64_t> total_steps = {};
   std::uint64_t seed = 1;
@@ -90,12 +99,15 @@ struct sft_config {
 
   /// The learner's options. The configuration must be a completed one (sft_setup.hpp).
   sft_options learner() const;
+  /// The fields of the rows.
+  llm::data_fields fields() const;
 };
 
 void describe(enum_schema<sft_schedule>& s);
 void describe(enum_schema<long_examples>& s);
 void describe(options_schema<sft_options>& s);
 void describe(options_schema<sft_task_section>& s);
+void describe(options_schema<sft_python_section>& s);
 void describe(options_schema<sft_trainer_section>& s);
 void describe(options_schema<sft_evaluation_section>& s);
 void describe(options_schema<sft_config>& s);
@@ -105,7 +117,7 @@ void describe(enum_schema<compute_type>& s);
 }  // namespace llm
 
 /// The algorithm for train and train_in. Reads the data if the number of updates follows from it.
-/// Throws config_error, jsonl_error for lines that can't be learned from, and llm_file_error.
+/// Throws config_error, also for lines that can't be learned from, and llm_file_error.
 algorithm algorithm_with(const sft_config& config);
 
 }  // namespace troupe

@@ -1,39 +1,17 @@
 #include "algorithms/language_models/sft/sft_example.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
-
-#include "actors/data/jsonl.hpp"
+#include <string_view>
+#include <utility>
 
 namespace troupe {
 namespace {
 
-using llm::chat_message;
-
-std::string text_of(const nlohmann::json& object, const std::string& key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string())
-    throw std::invalid_argument(fmt::format("{}: expected a text, got {}", key,
-                                            found == object.end() ? "none" : found->type_name()));
-  return found->get<std::string>();
-}
-
-std::vector<chat_message> messages_of(const nlohmann::json& list) {
-  if (!list.is_array())
-    throw std::invalid_argument(fmt::format("messages: expected a list, got {}", list.type_name()));
-  std::vector<chat_message> messages;
-  for (const auto& one : list) {
-    if (!one.is_object())
-      throw std::invalid_argument(
-          fmt::format("messages: expected objects, got {}", one.type_name()));
-    messages.push_back({text_of(one, "role"), text_of(one, "content")});
-  }
-  return messages;
-}
+using llm::chat_message, llm::data_row;
 
 sft_example checked(sft_example made, const sft_encoding& encoding) {
   if (made.prompt.empty())
@@ -44,88 +22,75 @@ sft_example checked(sft_example made, const sft_encoding& encoding) {
   return made;
 }
 
-llm::token_id end_of_answer(const sft_encoding& encoding) {
-  if (!encoding.style) return encoding.end;
-  const auto text = llm::end_of_turn(*encoding.style);
-  const auto id = encoding.tokens->find(text);
-  if (!id)
-    throw std::invalid_argument(fmt::format("the tokenizer lacks {}, which ends a turn", text));
-  return *id;
-}
-
-sft_example chat_example(std::vector<chat_message> before, const std::string& answer,
-                         const sft_encoding& encoding) {
+sft_example chat_example(std::vector<chat_message> before, const chat_message& answer,
+                         const std::string& tools, const sft_encoding& encoding) {
   if (!encoding.system_prompt.empty() && before.front().role != "system")
     before.insert(before.begin(), {"system", encoding.system_prompt});
-  const llm::conversation_format format{.style = encoding.style,
-                                        .end = end_of_answer(encoding),
-                                        .chat = encoding.chat,
-                                        .keep_thoughts = encoding.keep_thoughts};
-  sft_example made{format.prompt(*encoding.tokens, before),
-                   format.answer(*encoding.tokens, answer)};
-  return checked(std::move(made), encoding);
+  llm::conversation_format format{.style = encoding.style,
+                                  .end = encoding.end,
+                                  .chat = encoding.chat,
+                                  .keep_thoughts = encoding.keep_thoughts};
+  format.chat.tools = tools;
+  return checked(
+      {format.prompt(*encoding.tokens, before), format.answer(*encoding.tokens, before, answer)},
+      encoding);
 }
 
-std::vector<sft_example> of_conversation(const std::vector<chat_message>& messages,
-                                         const sft_encoding& encoding) {
+/// A document: its first token is the prompt of all others.
+sft_example document_example(const std::string& text, const sft_encoding& encoding) {
+  auto ids = encoding.tokens->encode(text, {.add_special = true});
+  if (ids.empty()) throw std::invalid_argument("text: expected one token or more, got none");
+  ids.push_back(encoding.end);
+  return checked({{ids.front()}, {ids.begin() + 1, ids.end()}}, encoding);
+}
+
+std::vector<sft_example> encoded(const data_row& row, const sft_encoding& encoding) {
+  if (row.messages.empty()) return {document_example(row.text, encoding)};
   std::vector<sft_example> made;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (messages[i].role != "assistant") continue;
-    if (i == 0) throw std::invalid_argument("messages: expected something to answer, got none");
-    made.push_back(chat_example({messages.begin(), messages.begin() + std::ptrdiff_t(i)},
-                                messages[i].content, encoding));
-  }
-  if (made.empty())
-    throw std::invalid_argument("messages: expected an answer of the assistant's, got none");
+  for (const auto i : row.learned)
+    made.push_back(chat_example({row.messages.begin(), row.messages.begin() + std::ptrdiff_t(i)},
+                                row.messages[i], row.tools, encoding));
   return made;
 }
 
-}  // namespace
-
-std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encoding& encoding) {
-  if (const auto messages = line.find("messages"); messages != line.end())
-    return of_conversation(messages_of(*messages), encoding);
-  const auto prompt = text_of(line, encoding.prompt_key);
-  const auto answer = text_of(line, encoding.answer_key);
-  return {chat_example({{"user", prompt}}, answer, encoding)};
-}
-
-namespace {
-
-/// The first messages, one a line, and the number of further ones.
-std::string listed(const std::vector<std::string>& messages) {
-  const auto shown = std::min(messages.size(), refused_lines_max);
-  auto text = fmt::format(
-      "{}", fmt::join(messages.begin(), messages.begin() + std::ptrdiff_t(shown), "\n"));
-  if (shown < messages.size()) text += fmt::format("\nand {} more", messages.size() - shown);
-  return text;
+/// The index of the example for the answer that is asked for.
+std::size_t asked_example(const data_row& row) {
+  const auto at = std::ranges::find_if(row.learned, [&](auto i) { return i >= row.asked; });
+  return std::size_t(at - row.learned.begin());
 }
 
 }  // namespace
+
+std::vector<sft_example> examples_of(const llm::row_view& row, const sft_encoding& encoding) {
+  return encoded(llm::read_row(row, encoding.fields), encoding);
+}
 
 sft_lines read_sft_lines(const std::filesystem::path& path, const sft_encoding& encoding,
                          bool skip_long) {
   sft_lines read;
-  std::vector<std::string> refused;
-  const auto take = [&](const nlohmann::json& line) {
+  const auto take = [&](const nlohmann::json& object, std::string_view text) {
+    const auto row = llm::read_row({object, text}, encoding.fields);
+    sft_line line{.key = row.key(),
+                  .examples = {},
+                  .asked = asked_example(row),
+                  .is_document = row.messages.empty()};
     try {
-      read.examples.push_back(examples_of(line, encoding));
+      line.examples = encoded(row, encoding);
     } catch (const example_too_long&) {
       if (!skip_long) throw;
       ++read.skipped;
     }
+    read.lines.push_back(std::move(line));
   };
-  const auto refuse = [&](const jsonl_error& error) { refused.emplace_back(error.what()); };
-  for_each_jsonl(path, take, {.on_bad_line = refuse});
-  if (!refused.empty()) throw jsonl_error(listed(refused));
+  llm::for_each_row(path, encoding.fields.python, take);
   return read;
 }
 
 std::vector<sft_example> read_sft_examples(const std::filesystem::path& path,
                                            const sft_encoding& encoding) {
   std::vector<sft_example> all;
-  for (auto& line : read_sft_lines(path, encoding).examples)
-    std::ranges::move(line, std::back_inserter(all));
+  for (auto& line : read_sft_lines(path, encoding).lines)
+    std::ranges::move(line.examples, std::back_inserter(all));
   return all;
 }
 

@@ -17,18 +17,20 @@ struct sft_setup {
   language_model model;
   std::vector<sft_example> training;
   std::vector<sft_example> held_out;  ///< None of them is in `training`. It may be empty.
+  std::int64_t prompts = 0;           ///< The number of different prompts in the file.
 
   /// The examples of an evaluation, at most `most`; 0 means all: those that are held out or, if
   /// there are none, those that are trained on.
   std::vector<sft_example> judged(std::size_t most) const;
 };
 
-/// True if no example is held out, so that evaluations take those that are trained on.
+/// True if no example is held out, so that evaluations take those that are trained on. The
+/// configuration must be a completed one.
 bool judges_training(const sft_config& config);
 
 /// Reads the model without its weights, and the examples. The held-out lines depend on the data and
-/// the seed alone. Throws config_error, jsonl_error that names the lines that can't be learned
-/// from, and llm_file_error.
+/// the seed alone, and GRPO holds out the same ones (llm::draw_held_out). Throws config_error, also
+/// for the lines that can't be learned from, and llm_file_error.
 sft_setup read_sft_setup(const sft_config& config);
 
 /// The number of updates in a pass over so many examples.
@@ -49,8 +51,9 @@ class shared_sft_setup {
 };
 
 /// Gives each option without a value its default. A run uses such a configuration and keeps it in
-/// its config.json. Reads `setup` if the number of updates, or the interval of evaluations, follows
-/// from the number of examples. Throws config_error, and like read_sft_setup.
+/// its config.json. Reads `setup` if the number of updates, the interval of evaluations, or the
+/// share that is held out follows from the number of examples. Throws config_error, and like
+/// read_sft_setup.
 sft_config completed(sft_config config, shared_sft_setup& setup);
 
 /// The weights [P] that training begins with. Throws llm_file_error.

@@ -1,6 +1,7 @@
 #include "actors/llm/tasks/data_problems.hpp"
 
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -16,14 +17,19 @@ using nlohmann::json;
 
 TEST_CASE("data problems: a line's fields become prompt, answer and columns") {
   const json line{{"question", "2+3?"}, {"answer", 5}, {"source", "book"}};
-  const auto made = problem_of_line(line, {.prompt = "question"});
+  const auto made = problem_of_row({line}, {.prompt = "question"});
   CHECK(made.question == "2+3?");
   CHECK(made.letters == "2+3?");
   CHECK(made.expected == "5");
   CHECK(json::parse(made.columns) == line);
-  const auto filled = problem_of_line(line, {.prompt = "From a {source}: {question} {{n}}"});
+  const auto filled = problem_of_row({line}, {.prompt = "From a {source}: {question} {{n}}"});
   CHECK(filled.question == "From a book: 2+3? {n}");
-  CHECK(problem_of_line({{"prompt", "x"}}, {.needs_answer = false}).expected.empty());
+  const json unanswered{{"prompt", "x"}};
+  CHECK(problem_of_row({unanswered}, {.needs_answer = false}).expected.empty());
+  const json completed{{"prompt", "x"}, {"completion", "y"}};
+  CHECK(problem_of_row({completed}, {}).expected == "y");
+  const json said{{"prompt", "x"}, {"answer", {{{"role", "assistant"}, {"content", "y"}}}}};
+  CHECK(problem_of_row({said}, {}).expected == "y");
 }
 
 TEST_CASE("data problems: messages are a conversation that ends with the user's") {
@@ -31,16 +37,18 @@ TEST_CASE("data problems: messages are a conversation that ends with the user's"
       {"prompt",
        {{{"role", "system"}, {"content", "Be brief."}}, {{"role", "user"}, {"content", "Hi"}}}},
       {"answer", "Ho"}};
-  const auto made = problem_of_line(line, {});
+  const auto made = problem_of_row({line}, {});
   REQUIRE(made.messages.size() == 2);
   CHECK(made.messages[0].role == "system");
   CHECK(made.question == "Hi");
+  CHECK(made.letters == "Be brief.\nHi");
   const auto refuse = [](const char* prompt, const char* expected) {
     const auto line = json::parse(std::string(R"({"answer": "x", "prompt": )") + prompt + "}");
-    CHECK_THROWS_WITH(problem_of_line(line, {}), Contains(expected));
+    CHECK_THROWS_WITH(problem_of_row({line}, {}), Contains(expected));
   };
   refuse(R"([{"role": "assistant", "content": "x"}])", "a last message of the role user");
-  refuse(R"([{"role": "user"}])", "\"role\" and \"content\"");
+  refuse(R"([{"role": "user"}])", "prompt[0].content: expected a text, got none");
+  refuse("[3]", "prompt[0]: expected a message with \"role\" and \"content\", got 3");
   refuse("[]", "got none");
   refuse("{}", "prompt: expected a text or a number, got {}");
   refuse("\"  \"", "prompt: expected a text, got an empty one");
@@ -139,8 +147,38 @@ TEST_CASE("data problems: held-out prompts are none of training, and the seed dr
   CHECK_THROWS_AS(divided(all, 25, 1), problem_counts_error);
 }
 
-TEST_CASE("data problems: Parquet is told how to be converted") {
-  CHECK_THROWS_WITH(read_data("train.parquet", {}), Contains("to_json"));
+TEST_CASE("data problems: conversations that end alike are different prompts") {
+  std::string lines;
+  for (int i = 0; i < 100; ++i)
+    lines += R"({"prompt": [{"role": "user", "content": "My number is )" + std::to_string(i) +
+             R"("}, {"role": "assistant", "content": "Yes?"},
+               {"role": "user", "content": "Which is it?"}], "answer": )" +
+             std::to_string(i) + "}";
+  std::erase(lines, '\n');
+  for (std::size_t at = 0; (at = lines.find("}{", at)) != lines.npos;) lines.insert(at + 1, "\n");
+  const auto all = read(lines, {}).problems;
+  REQUIRE(all.size() == 100);
+  CHECK(different_prompts(all) == 100);
+  const auto made = divided(all, 10, 1);
+  CHECK(made.held_out.size() == 10);
+  CHECK(made.training.size() == 90);
+  // The tools are a part of the prompt, too.
+  CHECK(different_prompts({{.question = "a"}, {.question = "a", .tools = "[{}]"}}) == 2);
+}
+
+TEST_CASE("data problems: without held-out prompts, those that are trained on are judged") {
+  const std::vector<problem> all{{.question = "a"}, {.question = "b"}, {.question = "a"}};
+  const auto made = divided(all, 0, 1);
+  CHECK(made.training.size() == 3);
+  CHECK(made.held_out.size() == 2);
+  CHECK_THROWS_WITH(divided({{.question = "a"}}, 1, 1), Contains("expected 0, as the one prompt"));
+  const auto few = data_task("few", std::make_shared<data_problems>(data_problems{all, {}}), {});
+  CHECK(few.counts.held_out == 0);
+}
+
+TEST_CASE("data problems: Parquet is read in Python, and what is missing there is named") {
+  CHECK_THROWS_WITH(read_data("train.parquet", {.python = {.interpreter = "/no/such/python"}}),
+                    Contains("expected a Python interpreter, got \"/no/such/python\""));
   CHECK_THROWS_AS(read_data("/no/such/train.jsonl", {}), jsonl_error);
 }
 

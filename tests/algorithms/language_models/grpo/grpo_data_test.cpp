@@ -1,13 +1,18 @@
 // Runs on datasets, on text worlds, and on both at once.
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
+#include "algorithms/language_models/grpo/grpo_task.hpp"
+#include "algorithms/language_models/grpo/prompt_format.hpp"
+#include "algorithms/language_models/sft/sft_setup.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/run_and_samples.hpp"
@@ -162,6 +167,153 @@ TEST_CASE("grpo on data: a file of its own is held out") {
   CHECK(made.training.size() == 60);
   CHECK(made.held_out.size() == 40);
   CHECK(made.held_out.front().question == "6+0=");
+}
+
+/// What fine-tuning trains on and holds out, as texts, and what GRPO does, of the same file.
+struct both_divisions {
+  std::set<std::string> sft_training, sft_held_out;
+  std::vector<std::string> held_out;  ///< GRPO's, in its order
+};
+
+both_divisions divisions_of(const std::filesystem::path& path, std::uint64_t seed,
+                            std::optional<double> share, std::optional<std::int64_t> count) {
+  sft_config tuned;
+  tuned.task = {.data = path.string(), .held_out = share};
+  tuned.model.max_positions = 512;
+  tuned.seed = seed;
+  const auto setup = read_sft_setup(tuned);
+  both_divisions made;
+  const auto text_of = [&](const sft_example& one) {
+    return setup.model.tokens.decode(one.prompt);
+  };
+  for (const auto& one : setup.training) made.sft_training.insert(text_of(one));
+  for (const auto& one : setup.held_out) made.sft_held_out.insert(text_of(one));
+  auto config = small_run(path);
+  config.task = {.data = path.string()};
+  config.task.problems.held_out = count;
+  config.model.max_positions = 512;
+  config.seed = seed;
+  const auto part = parts_of(config).front();
+  auto format_config = config;
+  format_config.model.tokens = small_model::bytes;
+  const auto format = prompt_format_of(format_config);
+  for (const auto& each : problems_of(part.task, part.config).held_out)
+    made.held_out.push_back(format.tokens.decode(format.prompt_of(each)));
+  return made;
+}
+
+TEST_CASE("grpo on data: what is held out of a file was not trained on by fine-tuning on it") {
+  const temporary_folder folder;
+  const auto path = folder.path / "numbers.jsonl";
+  std::ofstream file(path);
+  for (int i = 0; i < 60; ++i) {
+    const auto number = std::to_string(i / 2);
+    const json user{{"role", "user"}, {"content", "Which is it?"}};
+    const json rule{{"role", "system"}, {"content", "The number is " + number}};
+    // Texts, and conversations that end alike; each prompt occurs twice.
+    json row{{"prompt", "Say " + number}, {"answer", number}};
+    if (i / 2 % 3 == 0) row["prompt"] = {rule, user};
+    if (i / 2 % 3 == 1)
+      row = {{"prompt", {rule, user}},
+             {"completion", {{{"role", "assistant"}, {"content", number}}}}};
+    file << row.dump() << '\n';
+  }
+  file.close();
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto usual = divisions_of(path, seed, {}, {});
+    CHECK(usual.held_out.size() == 3);
+    CHECK(usual.sft_held_out == std::set(usual.held_out.begin(), usual.held_out.end()));
+    CHECK(usual.sft_training.size() == 27);
+    const auto more = divisions_of(path, seed, 0.5, 4);
+    CHECK(more.sft_held_out.size() == 15);
+    for (const auto& each : more.held_out) {
+      CHECK(more.sft_held_out.contains(each));
+      CHECK_FALSE(more.sft_training.contains(each));
+    }
+    CHECK(std::equal(usual.held_out.begin(), usual.held_out.end(), more.held_out.begin()));
+  }
+}
+
+TEST_CASE("grpo on data: a file of one to three prompts is trained on, and judged by them") {
+  for (const int prompts : {1, 2, 3}) {
+    const temporary_folder folder;
+    write_sums(folder.path / "sums.jsonl", 0, prompts);
+    auto config = small_run(folder.path / "sums.jsonl");
+    config.task.problems = {};
+    config.evaluation = {.every_updates = 1, .problems = {}, .final_problems = {}, .stop_at = {}};
+    const auto part = parts_of(config).front();
+    CHECK(detail::judges_training(part.task, part.config));
+    const auto made = problems_of(part.task, part.config);
+    CHECK(std::ssize(made.training) == prompts);
+    CHECK(std::ssize(made.held_out) == prompts);
+    const auto result = run(config, (folder.path / "runs").string());
+    REQUIRE(result.summary);
+    CHECK(result.summary->eval_episodes == prompts);
+    const auto model = std::filesystem::path(result.run_directory) / "last_model";
+    CHECK(evaluate_model(config, model, std::size_t(prompts)).mean == result.summary->eval_mean);
+    config.evaluation.problems = prompts + 1;
+    CHECK_THAT(refusal(config), Contains("/evaluation/problems: expected at most " +
+                                         std::to_string(prompts) + ", the prompts of the file"));
+  }
+}
+
+TEST_CASE("grpo on data: one held-out problem can't be divided between both evaluations") {
+  const temporary_folder folder;
+  write_sums(folder.path / "sums.jsonl");
+  auto config = small_run(folder.path / "sums.jsonl");
+  config.task.problems.held_out = 1;
+  config.evaluation = {.every_updates = 1, .problems = {}, .final_problems = {}, .stop_at = {}};
+  CHECK_THAT(refusal(config),
+             Contains("/task/problems/held_out: expected 2 held-out problems or more"));
+  config.evaluation.every_updates = 0;
+  CHECK(refusal(config).empty());
+}
+
+TEST_CASE("grpo on data: a warm start on the file shows no held-out problem") {
+  const temporary_folder folder;
+  const auto path = folder.path / "numbers.jsonl";
+  std::ofstream file(path);
+  for (int i = 0; i < 20; ++i)
+    file << json{{"prompt", std::to_string(i)}, {"answer", std::to_string(i)}}.dump() << '\n';
+  file.close();
+  auto config = small_run(path);
+  config.task = {.data = path.string()};
+  config.model.tokens = small_model::bytes;
+  config.warm_start = {.batches = 1, .data = path.string()};
+  const auto part = parts_of(config).front();
+  const auto made = problems_of(part.task, part.config);
+  const auto format = prompt_format_of(config);
+  const auto held_out = detail::kept_from_training(part.task, part.config, made);
+  REQUIRE(held_out.size() == 2);
+  const auto shown = warm_start_examples(config, format, held_out);
+  CHECK(shown.size() == 18);
+  for (const auto& one : shown)
+    for (const auto& each : held_out) CHECK(one.prompt != format.prompt_of(each));
+}
+
+TEST_CASE("grpo on data: rows with tools are written by the chat template, or all are refused") {
+  const temporary_folder folder;
+  const auto path = folder.path / "tools.jsonl";
+  std::ofstream file(path);
+  for (int i = 0; i < 8; ++i)
+    file << R"({"prompt": "Is it warm in city )" << i << R"(?", "answer": "No.", "tools": )"
+         << R"([{"type": "function", "function": {"name": "weather"}}]})" << '\n';
+  file.close();
+  auto config = small_run(path);
+  config.task = {.data = path.string()};
+  config.task.problems.held_out = 4;
+  config.model.max_positions = 512;
+  const auto told = refusal(config);
+  if (told.empty()) {  // the template of the model of bytes writes tools
+    const auto part = parts_of(config).front();
+    config.model.tokens = small_model::bytes;
+    const auto format = prompt_format_of(config);
+    for (const auto& each : problems_of(part.task, part.config).training)
+      CHECK_THAT(format.tokens.decode(format.prompt_of(each)), Contains("weather"));
+  } else {
+    for (int line = 1; line <= 8; ++line)
+      CHECK_THAT(told, Contains("tools.jsonl:" + std::to_string(line) + ": chat: "));
+  }
 }
 
 TEST_CASE("grpo on data: a curriculum climbs the three levels of a file") {

@@ -61,8 +61,8 @@ TEST_CASE("sft setup: lines are held out by the seed, and trained on nowhere") {
   const stage on;
   auto config = on.config(on.file("data.jsonl", sums(40)));
   const auto usual = read_sft_setup(config);
-  CHECK(usual.held_out.size() == 2);  // 5 %
-  CHECK(usual.training.size() == 38);
+  CHECK(usual.held_out.size() == 4);  // a tenth
+  CHECK(usual.training.size() == 36);
   config.task.held_out = 0.25;
   const auto made = read_sft_setup(config);
   CHECK(made.held_out.size() == 10);
@@ -129,10 +129,47 @@ TEST_CASE("sft setup: a file of its own is for evaluation, with other keys and a
   shared_sft_setup shared(config);
   CHECK(completed(config, shared).task.held_out == 0.0);
   config.task.held_out_data.clear();
+  config.task.held_out = 0.1;
   CHECK_THROWS_WITH(read_sft_setup(config), Contains("/task/held_out: expected 0"));
   config.task.held_out = 0.0;
   CHECK(judges_training(config));
   CHECK((read_sft_setup(config).judged(0) == made.training));
+}
+
+TEST_CASE("sft setup: of few prompts none is held out, and of a few more two are") {
+  const stage on;
+  for (const auto& [prompts, held_out] : {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 2}, {21, 2}}) {
+    auto config = on.config(on.file("data.jsonl", sums(prompts)));
+    CHECK(std::ssize(read_sft_setup(config).held_out) == held_out);
+    shared_sft_setup setup(config);
+    config = completed(config, setup);
+    CHECK(judges_training(config) == (held_out == 0));
+    CHECK(std::ssize(read_sft_setup(config).held_out) == held_out);
+  }
+}
+
+TEST_CASE("sft setup: what a held-out line asks is learned in no other conversation") {
+  const stage on;
+  const auto turns = [](std::vector<std::string> texts) {
+    auto messages = nlohmann::json::array();
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      messages.push_back({{"role", i % 2 ? "assistant" : "user"}, {"content", texts[i]}});
+    return nlohmann::json{{"messages", messages}};
+  };
+  std::vector<nlohmann::json> lines;
+  for (int i = 0; i < 10; ++i) {
+    const auto said = std::to_string(i);
+    lines.push_back(turns({"Say " + said, said}));
+    lines.push_back(turns({"Say " + said, said, "Again", said}));  // begins like the one before
+  }
+  auto config = on.config(on.file("data.jsonl", lines));
+  config.task.held_out = 0.5;
+  const auto made = read_sft_setup(config);
+  for (const auto& held : made.held_out)
+    CHECK(std::ranges::none_of(made.training,
+                               [&](const auto& one) { return one.prompt == held.prompt; }));
+  // Each line is there, if not all of its answers.
+  CHECK(made.training.size() + made.held_out.size() >= 20);
 }
 
 std::string refusal_of(const sft_config& config) {
@@ -147,7 +184,9 @@ TEST_CASE("sft setup: all lines that can't be learned from are told at once, up 
   auto config = on.config(on.file("data.jsonl", lines));
   config.task.max_tokens = 60;
   const auto told = refusal_of(config);
-  CHECK_THAT(told, Contains("data.jsonl:2: answer: expected a text, got none\n"));
+  CHECK_THAT(told,
+             Contains("/task/data: ") &&
+                 Contains("data.jsonl:2: expected the field \"answer\", got the fields prompt\n"));
   CHECK_THAT(told, Contains("data.jsonl:4: expected at most 60 tokens of prompt and answer, got"));
   CHECK_THAT(told, !Contains("jsonl:1:") && !Contains("jsonl:3:"));
 
@@ -155,7 +194,7 @@ TEST_CASE("sft setup: all lines that can't be learned from are told at once, up 
   const auto many = refusal_of(config);
   CHECK(std::ranges::count(many, '\n') == 20);
   CHECK_THAT(many, Contains("bad.jsonl:20: ") && !Contains("bad.jsonl:21: "));
-  CHECK_THAT(many, EndsWith("\nand 10 more"));
+  CHECK_THAT(many, EndsWith("\nand 10 more; `troupe check-data` lists all"));
 }
 
 TEST_CASE("sft setup: long examples are left out where that is asked for") {
@@ -178,11 +217,11 @@ TEST_CASE("sft setup: the number of updates is that of the epochs, or total_step
   auto config = on.config(on.file("data.jsonl", sums(40)));
   config.trainer.batch_size = 8;
   shared_sft_setup setup(config);
-  const auto usual = completed(config, setup);  // 38 examples are 5 batches
+  const auto usual = completed(config, setup);  // 36 examples are 5 batches
   CHECK(usual.total_steps == 15);
   CHECK(usual.evaluation.every_updates == 5);
   CHECK(usual.trainer.lr == 1e-3);
-  CHECK(usual.task.held_out == 0.05);
+  CHECK(usual.task.held_out == 0.1);
   CHECK(usual.learner().total_updates == 15);
   CHECK(usual.learner().schedule == sft_schedule::linear);
   config.trainer.epochs = 0.5;
@@ -219,6 +258,7 @@ TEST_CASE("sft setup: the data isn't read where the configuration has all") {
   config.model.path = "nowhere";
   config.total_steps = 7;
   config.evaluation.every_updates = 2;
+  config.task.held_out = 0.1;
   CHECK(algorithm_with(config).settings.updates == 7);
   CHECK_THROWS(algorithm_with(config).check());
   config.total_steps.reset();
