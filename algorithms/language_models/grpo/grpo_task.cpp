@@ -491,7 +491,7 @@ void check_options(const grpo_task& task, const grpo_config& config) {
 }
 
 bool judges_training(const grpo_task& task, const grpo_config& config) {
-  return task.file() && counts_of(task, config).held_out == 0;
+  return task.file() && !task.file()->held_out_data && counts_of(task, config).held_out == 0;
 }
 
 std::vector<llm::problem> kept_from_training(const grpo_task& task, const grpo_config& config,
