@@ -91,8 +91,10 @@ json summary_of(const sft_lines& read) {
 json check_problems(const check_data_arguments& arguments, const llm::data_fields& fields) {
   const auto format = format_of(arguments.model);
   const auto check = [&](const llm::problem& asked) {
-    llm::encode_chat(format.tokens, format.style, conversation_of(asked),
-                     {.thinking = false, .tools = asked.tools});
+    const auto conversation = conversation_of(asked);
+    const llm::chat_options options{.thinking = false, .tools = asked.tools};
+    llm::encode_chat(format.tokens, format.style, conversation, options);
+    llm::require_written(format.tokens, format.style, conversation, options);
   };
   return summary_of(llm::read_data(arguments.file, fields, check));
 }

@@ -495,6 +495,48 @@ std::string data_row::key() const {
   return prompt_key({messages.data(), asked}, tools);
 }
 
+// ---- chat templates --------------------------------------------------------------------------
+
+namespace {
+
+bool has_calls(const chat_message& message) {
+  return !message.fields.empty() && json::parse(message.fields).contains("tool_calls");
+}
+
+}  // namespace
+
+void require_written(const tokenizer& tokens, chat_style style,
+                     const std::vector<chat_message>& messages, const chat_options& options) {
+  const bool calls = std::ranges::any_of(messages, has_calls);
+  if (options.tools.empty() && !calls) return;
+  const auto written = encode_chat(tokens, style, messages, options);
+  const auto refuse_if_left_out = [&](const std::vector<chat_message>& said,
+                                      const chat_options& with, const char* what) {
+    std::vector<token_id> without;
+    try {
+      without = encode_chat(tokens, style, said, with);
+    } catch (const std::invalid_argument&) {
+      return;  // the template needs them
+    }
+    if (without == written)
+      throw std::invalid_argument(fmt::format(
+          "{}: expected a model whose chat template writes them, got one whose template "
+          "leaves them out",
+          what));
+  };
+  if (!options.tools.empty()) {
+    auto with = options;
+    with.tools.clear();
+    refuse_if_left_out(messages, with, "tools");
+  }
+  for (std::size_t i = 0; calls && i < messages.size(); ++i) {
+    if (!has_calls(messages[i])) continue;
+    auto said = messages;
+    said[i].fields.clear();
+    refuse_if_left_out(said, options, "tool_calls");
+  }
+}
+
 // ---- division --------------------------------------------------------------------------------
 
 std::string prompt_key(std::span<const chat_message> messages, const std::string& tools) {

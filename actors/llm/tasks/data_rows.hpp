@@ -119,6 +119,11 @@ struct data_row {
 /// "weight": 0 or "train": false is not learned. Throws std::invalid_argument that names the field.
 data_row read_row(const row_view& row, const data_fields& fields);
 
+/// Throws std::invalid_argument if the chat template leaves out the tools, or what the assistant
+/// calls: a model would learn from a part of the row. Throws like encode_chat.
+void require_written(const tokenizer& tokens, chat_style style,
+                     const std::vector<chat_message>& messages, const chat_options& options);
+
 /// What tells prompts apart: all messages of a conversation, and the tools.
 std::string prompt_key(std::span<const chat_message> messages, const std::string& tools);
 

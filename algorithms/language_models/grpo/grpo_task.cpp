@@ -491,7 +491,7 @@ void check_options(const grpo_task& task, const grpo_config& config) {
 }
 
 bool judges_training(const grpo_task& task, const grpo_config& config) {
-  return task.file() && counts_of(task, config).held_out == 0;
+  return task.file() && !task.file()->held_out_data && counts_of(task, config).held_out == 0;
 }
 
 std::vector<llm::problem> kept_from_training(const grpo_task& task, const grpo_config& config,
@@ -526,6 +526,9 @@ void check_data(const grpo_config& config, const std::string& path, const char* 
   const bool has_tests = std::ranges::any_of(config.task.reward, llm::runs_code);
   const auto check = [&](const llm::problem& asked) {
     const auto prompt = std::ssize(format.prompt_of(asked));
+    if (format.style)
+      llm::require_written(format.tokens, *format.style, conversation_of(asked),
+                           {.thinking = false, .tools = asked.tools});
     const auto room = format.config.max_positions - config.rollout.max_completion_tokens;
     if (prompt > room)
       throw std::invalid_argument(

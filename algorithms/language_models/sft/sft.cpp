@@ -236,9 +236,13 @@ run_settings settings_of(const sft_config& c) {
 
 std::vector<idle_option> idle_options(const sft_config& asked) {
   const auto& trainer = asked.trainer;
+  const auto is_parquet = [](const std::string& file) { return file.ends_with(".parquet"); };
   return idle_options_of(
       asked,
-      {{asked.total_steps.has_value(), "total_steps has a value", {"trainer.epochs"}},
+      {{!is_parquet(asked.task.data) && !is_parquet(asked.task.held_out_data),
+        "no file is Parquet",
+        {"python.interpreter", "python.start_timeout", "python.memory_limit_mb"}},
+       {asked.total_steps.has_value(), "total_steps has a value", {"trainer.epochs"}},
        {trainer.schedule == sft_schedule::constant,
         "schedule is constant",
         {"trainer.final_share"}},

@@ -50,6 +50,11 @@ std::vector<sft_example> encoded(const data_row& row, const sft_encoding& encodi
   for (const auto i : row.learned)
     made.push_back(chat_example({row.messages.begin(), row.messages.begin() + std::ptrdiff_t(i)},
                                 row.messages[i], row.tools, encoding));
+  auto options = encoding.chat;
+  options.generation_prompt = false;
+  options.tools = row.tools;
+  const auto end = row.messages.begin() + std::ptrdiff_t(row.learned.back() + 1);
+  llm::require_written(*encoding.tokens, *encoding.style, {row.messages.begin(), end}, options);
   return made;
 }
 
