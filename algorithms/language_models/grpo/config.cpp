@@ -510,8 +510,8 @@ void describe(options_schema<grpo_python_section>& s) {
           "resumed run has had.");
   describe_timeout(s, "reward_timeout", &grpo_python_section::reward_timeout)
       .help(
-          "How long the reward functions may take for a batch of answers before their process is "
-          "ended.");
+          "How long a reward function may take for an answer, which is then dropped. A call for "
+          "several answers that takes so long is given up, and they are judged one by one.");
   describe_timeout(s, "prompt_timeout", &grpo_python_section::prompt_timeout)
       .help("How long the next item of a task in Python may take before its process is ended.");
   describe_timeout(s, "world_timeout", &grpo_python_section::world_timeout)

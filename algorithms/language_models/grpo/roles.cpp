@@ -320,7 +320,14 @@ task<> grpo::serve_task(std::size_t which) {
     co_await serve_worlds(which);
     co_return;
   }
-  if (auto python = part.config.python_rewards(); !python.functions.empty()) {
+  if (auto python = python_rewards_of(part, problems_[which]); !python.functions.empty()) {
+    made.updates = config_.total_steps;
+    // As many prompts of each task as its share says.
+    double shares = 0;
+    for (const auto& each : parts_) shares += each.config.task.share;
+    const double prompts = double(*config_.rollout.prompts) * part.config.task.share / shares;
+    if (!part.task.is_generated())
+      made.epochs_per_update = prompts / double(problems_[which].training.size());
     serve_options judging{.name = name_for("python_rewards", which),
                           .replicas = static_cast<std::size_t>(config_.python.workers),
                           .placement = placement::thread,
