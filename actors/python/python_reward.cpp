@@ -49,6 +49,8 @@ namespace {
 constexpr std::size_t given_up_max = 10'000;
 // A function that ends each process would else cost a start for each answer.
 constexpr int losses_max = 64;
+// More than one fault in so many completions makes halving dearer than a call for each.
+constexpr std::size_t many_faults = 16;
 
 /// The columns of a batch: for each key a list with a value for each completion.
 json columns_of(const std::vector<const json*>& objects) {
@@ -253,10 +255,11 @@ void python_reward::refuse_given_up(std::size_t which, std::vector<item*>& items
 }
 
 /// Has a function judge completions, as many at once as it can. A part for which it throws is
-/// halved, and the next one is larger again.
+/// halved, and the next one is larger again. Where many completions are at fault, each is judged
+/// alone, which takes fewer calls than halving.
 void python_reward::judge(std::size_t which, std::vector<item*> items) {
   auto& most = most_at_once_[which];
-  std::size_t at = 0, size = items.size();
+  std::size_t at = 0, size = items.size(), faults = 0;
   for (;;) {
     refuse_given_up(which, items, at);
     if (at == items.size()) return;
@@ -272,8 +275,9 @@ void python_reward::judge(std::size_t which, std::vector<item*> items) {
     }
     if (count == most && found.is == answer::kind::judged && found.seconds < options_.timeout / 4)
       most *= 2;
+    if (count == 1 && found.is != answer::kind::judged) ++faults;
     at += count;
-    size = 2 * count;
+    size = faults * many_faults > at ? 1 : 2 * count;
   }
 }
 

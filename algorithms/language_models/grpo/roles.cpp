@@ -165,7 +165,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
                          .temperature = config_.rollout.temperature,
                          .max_completion_tokens = config_.rollout.max_completion_tokens,
                          .turns = turns_of(parts_),
-                         .updates = config_.total_steps};
+                         .updates = config_.schedule_steps.value_or(config_.total_steps)};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
     return grpo_learner(model, options, start, seed);
@@ -452,6 +452,7 @@ run_settings settings_of(const grpo_config& c, const std::vector<grpo_part>& par
           .without_environment = !(parts.size() == 1 && parts.front().task.is_played()),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
+          .schedule_steps = c.schedule_steps.value_or(c.total_steps),
           .labels = labels_of(parts),
           .config = to_json(c).dump()};
 }
