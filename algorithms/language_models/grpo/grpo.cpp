@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/tasks/named_rewards.hpp"
 #include "actors/trainer/learn_and_push.hpp"
 #include "algorithms/language_models/grpo/sample_board.hpp"
 #include "runtime/base/log.hpp"
@@ -91,6 +92,13 @@ std::vector<std::string> reward_names(const grpo_part& part) {
   for (const auto& each : rewards_of(part)) names.push_back(each.name);
   for (const auto& each : part.config.python_rewards().functions) names.push_back(each);
   return names;
+}
+
+/// What the task's rewards did not understand in an answer.
+std::string note_on(const grpo_part& part, const sampled_answer& answer) {
+  for (const auto& name : part.config.task.reward)
+    if (auto note = llm::note_of(name, answer.text); !note.empty()) return note;
+  return {};
 }
 
 void tell_dropped(metrics_registry& metrics, const batch_counts& counts) {
@@ -239,7 +247,11 @@ void grpo::keep_samples(const std::vector<answer_group>& groups,
     std::vector<std::string> tasks;
     if (parts_.size() > 1)
       for (const auto& part : parts_) tasks.push_back(part.task.name());
-    samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens);
+    const auto note = [this](const answer_group& group, const sampled_answer& answer) {
+      return note_on(parts_[group.task], answer);
+    };
+    samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens,
+                  note);
   } catch (const std::exception& e) {
     in.metrics.write_failed();
     log::error("samples were not kept; training goes on", {{"error", e.what()}});
