@@ -27,6 +27,8 @@ _OWNERS = {
     "open_items": ("functions", "Functions"),
     "next_items": ("functions", "Functions"),
     "make_text": ("texts", "Texts"),
+    "practises_text": ("texts", "Texts"),
+    "practise_text": ("texts", "Texts"),
     "reset_text": ("texts", "Texts"),
     "step_text": ("texts", "Texts"),
 }

@@ -235,7 +235,36 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
   auto row = row_of(learned, counts, seen, in.progress.steps);
   row.values.merge(co_await task_values(groups));
   co_await in.record(std::move(row));
+  warn_if_nothing_differs(groups, learned.advantages);
   keep_samples(groups, learned.advantages, version);
+}
+
+/// Warns if answers of a group have had the same reward in each of the first updates: GRPO learns
+/// from the differences.
+void grpo::warn_if_nothing_differs(const std::vector<answer_group>& groups,
+                                   const std::vector<std::vector<double>>& advantages) {
+  constexpr int updates = 5;
+  const auto is_zero = [](double each) { return each == 0; };
+  const bool none = std::ranges::all_of(
+      advantages, [&](const auto& group) { return std::ranges::all_of(group, is_zero); });
+  without_difference_ += none;
+  if (in.progress.version != updates || without_difference_ != updates) return;
+  const auto is_right = [](const sampled_answer& each) { return each.right >= 1; };
+  const auto& group = groups.front();
+  // Nothing is left to be learned where all is right.
+  if (group.answers.empty() || std::ranges::all_of(group.answers, is_right)) return;
+  const auto& answer = group.answers.front();
+  const auto beginning = [](const std::string& text) { return text.substr(0, 200); };
+  log::warn(
+      "all answers to a prompt have had the same reward in the first updates, so nothing is "
+      "learned",
+      {{"updates", updates},
+       {"prompt", beginning(group.asked.question)},
+       {"answer", beginning(answer.text)},
+       {"reward", answer.reward},
+       {"try",
+        "a warm start or another model where no answer is right, a reward with "
+        "partial credit, easier or harder problems; troupe samples shows more"}});
 }
 
 void grpo::keep_samples(const std::vector<answer_group>& groups,
