@@ -7,12 +7,16 @@
 //
 // Each replica has a Python process of its own (python_worker.hpp).
 
+#include <cstdint>
+#include <deque>
 #include <exception>
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "actors/python/python_worker.hpp"
@@ -26,8 +30,12 @@ struct python_reward_options {
   /// on PYTHONPATH or in the working directory. A coroutine function is run until it returns.
   std::vector<std::string> functions;
   std::vector<double> weights = {};  ///< A weight for each function; empty means 1 each.
-  /// The seconds that all functions together may take for a batch. Then the process is ended.
+  /// The seconds that a function may take for an answer. A call for several answers that takes so
+  /// long is given up, and they are judged one by one.
   double timeout = 60;
+  /// The columns that the items have. A function that takes another parameter without a default is
+  /// refused when the role is made. Unset means that the columns are not known before.
+  std::optional<std::vector<std::string>> columns = {};
   /// The interpreter, the limit of memory, and start_timeout, the limit of the imports.
   python_options python = {};
   bool operator==(const python_reward_options&) const = default;
@@ -40,12 +48,18 @@ struct judged_completion {
   /// A JSON object whose values the functions get under its keys, in lists with a value for each
   /// completion of the batch, or None for a completion without that key.
   std::string columns = "{}";
+  /// The messages of the prompt, a JSON list. Functions then get them in place of `prompt`, and
+  /// [{"role": "assistant", "content": completion}] as the completion. Empty means a text.
+  std::string conversation = {};
+  std::vector<std::int32_t> completion_ids = {};  ///< The tokens of the completion.
+  /// The trainer_state of the functions: the updates so far, those of the whole run, and the epochs
+  /// so far. A batch has the state of its newest completion.
+  std::int64_t global_step = 0, max_steps = 0;
+  std::optional<double> epoch = {};
 };
 
 /// The role whose reward functions are in Python. A call waits for the process, so it is for
-/// placement::thread or another placement that may block. If the process ends or does not answer in
-/// time, the replica is restarted. List `evaluate` in serve_options::idempotent, so that the calls
-/// are then made again.
+/// placement::thread or another placement that may block.
 ///
 ///   auto rewards = co_await sys.serve<python_reward>(
 ///       {.name = "reward", .placement = placement::thread, .idempotent = {...}},
@@ -60,9 +74,16 @@ class python_reward {
 
   /// Judges concurrent calls as one batch. A value is NaN where the function has returned None,
   /// because it does not apply to the completion; the total is the sum of weight times value over
-  /// the others. Throws reward_error with the traceback if a function throws or returns another
-  /// number of values. A completion whose value is not a finite number, or to which no function
-  /// applies, gets a reward_error of its own.
+  /// the others.
+  ///
+  /// A completion gets a reward_error of its own if a function throws for it, takes longer than the
+  /// timeout or ends the process, if its value is not a finite number, or if no function applies to
+  /// it. It is found by judging parts of the batch; the others are judged. A process that was
+  /// ended is replaced. A completion for which a function was late or ended the process is not
+  /// tried again. All completions of a part get a reward_error if a function returns another number
+  /// of values for it, or no list.
+  ///
+  /// Throws fatal if the process can't be replaced.
   batch<reward_result> evaluate(batch<judged_completion> completions);
 
   /// The names of the functions, in the order of `values`. They are also the labels of the metrics
@@ -70,16 +91,37 @@ class python_reward {
   std::vector<std::string> names() const { return meter_.names(); }
 
  private:
-  nlohmann::json score(const nlohmann::json& command);
-  /// Throws the error of a function that has failed for the whole batch.
-  [[noreturn]] void fail(const nlohmann::json& answer, std::size_t completions) const;
-  /// The errors of single completions, by their places in the batch.
-  std::map<std::size_t, std::exception_ptr> errors_of(const nlohmann::json& answer) const;
-  reward_result result_of(std::size_t item, const std::vector<std::vector<double>>& values) const;
+  struct item;
+  struct answer;
+  /// The completions that were late or ended the process, for a function each. The oldest are
+  /// forgotten first.
+  class given_up {
+   public:
+    bool contains(std::size_t key) const { return keys_.contains(key); }
+    void add(std::size_t key);
+
+   private:
+    std::unordered_set<std::size_t> keys_;
+    std::deque<std::size_t> order_;
+  };
+
+  void start();
+  static std::size_t key_for(std::size_t which, const item& one);
+  void refuse_given_up(std::size_t which, std::vector<item*>& items, std::size_t from);
+  void judge(std::size_t which, std::vector<item*> items);
+  void judge_alone(std::size_t which, std::span<item* const> part);
+  bool settle(std::size_t which, std::span<item* const> part, const answer& found);
+  answer ask(std::size_t which, std::span<item* const> part);
+  void take(std::size_t which, std::span<item* const> part, const answer& from);
+  void refuse(std::size_t which, item& one, const std::string& why) const;
+  reward_result result_of(const item& judged) const;
 
   python_reward_options options_;
   detail::reward_meter meter_;
   std::unique_ptr<python_worker> worker_;
+  given_up given_up_;
+  std::vector<std::size_t> most_at_once_;  ///< For each function.
+  int losses_in_a_row_ = 0;  ///< Processes of this batch that ended since one has judged.
 };
 
 /// The form of `MODULE:FUNCTION` in a configuration: "python:" before it. Returns MODULE:FUNCTION.

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -187,8 +188,9 @@ struct activity {
 /// Says what a process does from now on, until it has answered a message.
 class activities {
  public:
-  activities(std::string_view name, double seconds)
-      : name_(name), step_(seconds), reset_(seconds) {}
+  /// `gives_up`: true for a process that gives up what it does by give_up_signal.
+  activities(std::string_view name, double seconds, bool gives_up = false)
+      : name_(name), step_(seconds), reset_(seconds), gives_up_(gives_up) {}
   explicit activities(const step_limits& limits)
       : name_("a step"), step_(limits.step), reset_(limits.reset), mark_(&limits.mark) {
     std::atomic_ref(*mark_).store(0, std::memory_order_relaxed);
@@ -202,6 +204,10 @@ class activities {
     return {resets ? "a reset" : name_, resets ? reset_ : step_,
             std::clamp(noted, begun_, clock::now())};
   }
+  /// True if the process may still give up what has taken so long too long.
+  bool may_give_up(clock::duration over) const {
+    return gives_up_ && over < std::chrono::duration<double>(python_worker::give_up_seconds);
+  }
   /// The longest time for which one may wait without looking at what the process does, since
   /// nothing tells that something else has begun.
   std::chrono::milliseconds look_after() const {
@@ -212,6 +218,7 @@ class activities {
  private:
   std::string_view name_;
   double step_, reset_;
+  bool gives_up_ = false;
   std::int64_t* mark_ = nullptr;
   clock::time_point begun_ = clock::now();
 };
@@ -233,9 +240,9 @@ struct python_worker::state {
     process.kill();
   }
 
-  [[noreturn]] void end(const std::string& how) {
+  [[noreturn]] void end(const std::string& how, bool was_late = false) {
     kill();
-    throw python_ended(fmt::format("the Python process of {} {}", name, how));
+    throw python_ended(fmt::format("the Python process of {} {}", name, how), was_late);
   }
 
   /// Ends after the socket was closed: says how the process ended, and what it printed last.
@@ -247,15 +254,21 @@ struct python_worker::state {
                     printed.empty() ? "" : "; the last that it printed:\n" + printed));
   }
 
-  /// Waits until the socket is ready. Ends the process when what it does takes too long.
+  /// Waits until the socket is ready. Ends the process when what it does takes too long, or asks it
+  /// before to give that up.
   void wait(short events, const activities& of) {
     pollfd socket{process.socket(), events, 0};
     for (;;) {
       const auto now = of.present();
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(now.until() - clock::now());
-      if (left.count() <= 0)
-        end(fmt::format("was killed, because {} took longer than {} s", now.name, now.seconds));
-      const auto pause = std::min(left, of.look_after());
+      auto pause = std::min(left, of.look_after());
+      if (left.count() <= 0) {
+        if (!of.may_give_up(-left))
+          end(fmt::format("was killed, because {} took longer than {} s", now.name, now.seconds),
+              true);
+        process.send_signal(give_up_signal());
+        pause = std::chrono::seconds(1);
+      }
       const int ready = ::poll(&socket, 1, static_cast<int>(pause.count()));
       if (ready > 0) return;
       if (ready < 0 && errno != EINTR)
@@ -326,6 +339,24 @@ struct python_worker::state {
     }
   }
 
+  /// Sends a command and returns the answer, an object that is no error.
+  json call(const json& command, const activities& of) {
+    // The first command imports the modules. Some packages print when an environment is made, too.
+    const bool makes = command.value("do", "").starts_with("make");
+    if (has_imported && !makes) *imports = false;
+    has_imported = true;
+    // What a language model writes may be no UTF-8.
+    const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
+    auto answer = parse(exchange(json_kind, text, json_kind, of));
+    if (!answer.is_object()) end("was killed, because it answered no object");
+    if (const auto error = answer.find("error"); error != answer.end() && error->is_string()) {
+      const auto place = name + ": ";
+      const auto what = error->get<std::string>();
+      throw python_error(what.starts_with(place) ? what : place + what);
+    }
+    return answer;
+  }
+
   const std::string name;
   const std::shared_ptr<shared_pages> memory;
   const std::shared_ptr<std::atomic<bool>> imports = std::make_shared<std::atomic<bool>>(true);
@@ -345,21 +376,15 @@ python_worker::python_worker(const python_options& options, std::string name,
 python_worker::~python_worker() = default;
 
 json python_worker::call(const json& command, double seconds, const std::string& action) {
-  // The first command imports the modules. Some packages print when an environment is made, too.
-  const bool makes = command.value("do", "").starts_with("make");
-  if (state_->has_imported && !makes) *state_->imports = false;
-  state_->has_imported = true;
-  // What a language model writes may be no UTF-8.
-  const auto text = command.dump(-1, ' ', false, json::error_handler_t::replace);
-  auto answer = state_->parse(state_->exchange(json_kind, text, json_kind, {action, seconds}));
-  if (!answer.is_object()) state_->end("was killed, because it answered no object");
-  if (const auto error = answer.find("error"); error != answer.end() && error->is_string()) {
-    const auto place = state_->name + ": ";
-    const auto what = error->get<std::string>();
-    throw python_error(what.starts_with(place) ? what : place + what);
-  }
-  return answer;
+  return state_->call(command, {action, seconds});
 }
+
+json python_worker::call_or_give_up(const json& command, double seconds,
+                                    const std::string& action) {
+  return state_->call(command, {action, seconds, true});
+}
+
+int python_worker::give_up_signal() { return SIGRTMIN + 3; }
 
 json python_worker::step(const step_limits& limits) {
   const auto events = state_->exchange(step_kind, {}, stepped_kind, activities(limits));

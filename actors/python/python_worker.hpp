@@ -24,7 +24,9 @@ class python_error : public std::invalid_argument {
 /// Thrown when a Python process has ended, or was ended because it did not answer in time.
 class python_ended : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit python_ended(const std::string& what, bool was_late = false)
+      : std::runtime_error(what), was_late(was_late) {}
+  bool was_late;  ///< True if the process was ended because it did not answer in time.
 };
 
 /// The times that a step and each reset in it may take. After a reset the step has its time anew.
@@ -51,6 +53,14 @@ class python_worker {
   /// the process is killed. `action` says in errors what the process did. Throws python_error with
   /// the text of an error that Python answers, and python_ended.
   nlohmann::json call(const nlohmann::json& command, double seconds, const std::string& action);
+  /// Sends a command like `call`, to a process that has a handler of `give_up_signal`. When the
+  /// seconds are over, the process gets this signal once a second, by which it gives up what it
+  /// does and answers that it did. It is killed `give_up_seconds` later.
+  nlohmann::json call_or_give_up(const nlohmann::json& command, double seconds,
+                                 const std::string& action);
+  static constexpr double give_up_seconds = 5;
+  /// A real-time signal, since what programs use SIGALRM for must still work.
+  static int give_up_signal();
   /// Makes a step of the environments, whose actions and results are in the shared memory. Returns
   /// the list of events, which is null if there are none. Throws python_ended.
   nlohmann::json step(const step_limits& limits);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -22,18 +24,55 @@ std::string_view trim(std::string_view text) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Returns the text from `at` on that may be one number, without commas between thousands, and its
-/// end.
+// They stand for a separator of thousands that is no comma, and for the place between the whole
+// number and the fraction of a mixed number.
+constexpr char separator = '\x1f', mixed = '\x1e';
+
+/// Spellings of signs and of separators, and what they are read as.
+constexpr std::pair<std::string_view, char> spellings[] = {
+    {"\u2212", '-'},       {"\u2013", '-'},       {"\uff0d", '-'},
+    {"\u00a0", separator}, {"\u2007", separator}, {"\u2009", separator},
+    {"\u202f", separator}, {"\\,", separator},    {"{,}", separator},
+};
+
+/// The text with one spelling of signs and separators, and with a/b for \frac{a}{b}.
+std::string plainly_spelled(std::string_view text) {
+  std::string made;
+  made.reserve(text.size());
+  while (!text.empty()) {
+    const auto* const found = std::ranges::find_if(
+        spellings, [&](const auto& each) { return text.starts_with(each.first); });
+    const bool is_other = found == std::end(spellings);
+    made += is_other ? text.front() : found->second;
+    text.remove_prefix(is_other ? 1 : found->first.size());
+  }
+  if (made.find("frac") == made.npos) return made;
+  const std::string parts =
+      R"(\\[dt]?frac\s*\{\s*(-?[0-9]+(?:\.[0-9]+)?)\s*\}\s*\{\s*([0-9]+(?:\.[0-9]+)?)\s*\})";
+  RE2::GlobalReplace(&made, RE2(R"(([0-9])\s*)" + parts),
+                     std::string(R"(\1)") + mixed + R"(\2/\3)");
+  RE2::GlobalReplace(&made, RE2(parts), R"(\1/\2)");
+  return made;
+}
+
+bool is_thousands_separator(std::string_view text, std::size_t at) {
+  const auto digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  return (text[at] == ',' || text[at] == separator) && digit_at(at + 1) && digit_at(at + 2) &&
+         digit_at(at + 3) && !digit_at(at + 4);
+}
+
+/// Text that may be one number, without separators of thousands, and its end.
 struct number_text {
   std::string digits;
   std::size_t end;
-};
 
-bool is_thousands_comma(std::string_view text, std::size_t at) {
-  const auto digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
-  return text[at] == ',' && digit_at(at + 1) && digit_at(at + 2) && digit_at(at + 3) &&
-         !digit_at(at + 4);
-}
+  std::optional<double> value() const {
+    double read = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), read);
+    if (error != std::errc() || !std::isfinite(read)) return std::nullopt;
+    return read;
+  }
+};
 
 number_text read_number(std::string_view text, std::size_t at) {
   number_text number{{}, at};
@@ -43,9 +82,9 @@ number_text read_number(std::string_view text, std::size_t at) {
     }
   };
   take_digits();
-  // A comma groups thousands only after one to three digits.
+  // A separator groups thousands only after one to three digits.
   if (number.digits.size() <= 3) {
-    while (number.end < text.size() && is_thousands_comma(text, number.end)) {
+    while (number.end < text.size() && is_thousands_separator(text, number.end)) {
       ++number.end;
       take_digits();
     }
@@ -71,6 +110,93 @@ bool is_negative(std::string_view text, std::size_t at) {
   return at > 0 && text[at - 1] == '-' && (at == 1 || !is_word(text[at - 2]));
 }
 
+/// The number after a slash, if it makes a fraction of the one before it, which begins at `begin`
+/// and ends at the slash. Dates such as 1/2/2024 have none.
+std::optional<number_text> divisor(std::string_view text, std::size_t begin, std::size_t slash) {
+  const bool is_there = slash + 1 < text.size() && text[slash] == '/' && is_digit(text[slash + 1]);
+  if (!is_there || (begin > 0 && text[begin - 1] == '/')) return std::nullopt;
+  auto below = read_number(text, slash + 1);
+  const bool goes_on = below.end < text.size() && text[below.end] == '/';
+  if (goes_on || below.value().value_or(0) == 0) return std::nullopt;
+  return below;
+}
+
+/// A number as it is written.
+struct written_number {
+  double value;
+  bool is_percentage;
+};
+
+std::optional<written_number> last_written(std::string_view original) {
+  const auto made = plainly_spelled(original);
+  const std::string_view text = made;
+  std::optional<written_number> last;
+  double whole = 0;  // that of a mixed number, whose fraction follows
+  bool whole_is_negative = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool fraction = text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1]);
+    if (!is_digit(text[at]) && !fraction) {
+      ++at;
+      continue;
+    }
+    auto number = read_number(text, at);
+    auto value = number.value();
+    if (const auto below = divisor(text, at, number.end); below && value) {
+      value = *value / *below->value();
+      number.end = below->end;
+    }
+    bool negative = is_negative(text, at);
+    if (at > 0 && text[at - 1] == mixed && value) {
+      *value += whole;
+      negative = whole_is_negative;
+    }
+    whole = value.value_or(0);
+    whole_is_negative = negative;
+    at = number.end;
+    const auto rest = text.substr(at);
+    if (value)
+      last = {.value = negative ? -*value : *value,
+              .is_percentage = rest.starts_with('%') || rest.starts_with("\\%")};
+  }
+  return last;
+}
+
+/// What makes a word longer: a letter, a mark, a digit or an underscore.
+constexpr const char* word_class = R"(\p{L}\p{M}\p{N}_)";
+/// Letters of scripts that are written without spaces between words.
+constexpr const char* spaceless =
+    R"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])";
+
+/// Expressions for what may stand before and after words. A number also borders on no sign and no
+/// decimal point that would make it another one.
+std::string border_before(bool is_number) {
+  if (!is_number) return std::string("(?:^|[^") + word_class + "]|" + spaceless + ")";
+  return std::string("(?:^|[^") + word_class + R"(.,\-−]|)" + spaceless +
+         R"(|(?:^|[^\p{N}])[.,]|[\p{L}\p{N}][\-−]))";
+}
+std::string border_after(bool is_number) {
+  if (!is_number) return std::string("(?:$|[^") + word_class + "]|" + spaceless + ")";
+  return std::string("(?:$|[^") + word_class + ".,]|" + spaceless + R"(|[.,](?:$|[^\p{N}])))";
+}
+
+RE2::Options quiet(bool folds) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_case_sensitive(!folds);
+  options.set_dot_nl(true);
+  return options;
+}
+
+/// True if the character at an end of the words is one that makes a word longer, and whose script
+/// has spaces. `end` is "^" or "$".
+bool is_bordered(std::string_view words, const char* end) {
+  const bool begins = *end == '^';
+  const auto edge = [&](const std::string& one) { return begins ? "^" + one : one + "$"; };
+  const re2::StringPiece text(words.data(), words.size());
+  return RE2::PartialMatch(text, RE2(edge(std::string("[") + word_class + "]"), quiet(false))) &&
+         !RE2::PartialMatch(text, RE2(edge(spaceless), quiet(false)));
+}
+
 }  // namespace
 
 double exact_match(std::string_view answer, std::string_view expected) {
@@ -78,32 +204,61 @@ double exact_match(std::string_view answer, std::string_view expected) {
 }
 
 std::optional<double> last_number(std::string_view text) {
-  std::optional<double> last;
-  for (std::size_t at = 0; at < text.size();) {
-    const bool fraction = text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1]);
-    if (!is_digit(text[at]) && !fraction) {
-      ++at;
-      continue;
-    }
-    const bool negative = is_negative(text, at);
-    const auto number = read_number(text, at);
-    double value = 0;
-    const auto [end, error] =
-        std::from_chars(number.digits.data(), number.digits.data() + number.digits.size(), value);
-    if (error == std::errc() && std::isfinite(value)) last = negative ? -value : value;
-    at = number.end;
-  }
-  return last;
+  const auto found = last_written(text);
+  return found ? std::optional(found->value) : std::nullopt;
 }
 
 double numeric_match(std::string_view answer, std::string_view expected, double tolerance) {
-  const auto wanted = last_number(expected);
+  const auto wanted = last_written(expected);
   if (!wanted)
     throw std::invalid_argument("numeric match: expected a text with a number in it, got \"" +
                                 std::string(expected.substr(0, 80)) + '"');
-  const auto given = last_number(answer);
-  return given && std::abs(*given - *wanted) <= tolerance * std::max(1.0, std::abs(*wanted)) ? 1
-                                                                                             : 0;
+  const auto given = last_written(answer);
+  if (!given) return 0;
+  const auto is_near = [&](double one, double other) {
+    return std::abs(one - other) <= tolerance * std::max(1.0, std::abs(other));
+  };
+  if (is_near(given->value, wanted->value)) return 1;
+  if (given->is_percentage == wanted->is_percentage) return 0;
+  const auto plain = [](const written_number& of) {
+    return of.is_percentage ? of.value / 100 : of.value;
+  };
+  return is_near(plain(*given), plain(*wanted)) ? 1 : 0;
+}
+
+std::string_view marked_answer(std::string_view text) {
+  constexpr std::string_view box = "\\boxed{", marks = "####";
+  if (const auto found = text.rfind(box); found != text.npos) {
+    const auto begin = found + box.size();
+    int open = 1;
+    for (auto at = begin; at < text.size(); ++at) {
+      if (text[at] == '\\') {
+        ++at;  // an escaped brace is a part of the answer
+      } else if (text[at] == '{') {
+        ++open;
+      } else if (text[at] == '}' && --open == 0) {
+        return text.substr(begin, at - begin);
+      }
+    }
+  }
+  const auto found = text.rfind(marks);
+  if (found == text.npos) return text;
+  const auto rest = text.substr(found + marks.size());
+  return rest.substr(0, rest.find('\n'));
+}
+
+bool contains_words(std::string_view text, std::string_view words) {
+  words = trim(words);
+  if (words.empty()) return true;
+  const auto quoted = RE2::QuoteMeta(re2::StringPiece(words.data(), words.size()));
+  std::string pattern;
+  if (is_bordered(words, "^")) pattern += border_before(is_digit(words.front()));
+  pattern += quoted;
+  if (is_bordered(words, "$")) pattern += border_after(is_digit(words.back()));
+  const RE2 wanted(pattern, quiet(true));
+  // Words that are no UTF-8 have no letters.
+  if (!wanted.ok()) return text.find(words) != text.npos;
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), wanted);
 }
 
 std::optional<std::string_view> inside_tag(std::string_view text, std::string_view tag) {

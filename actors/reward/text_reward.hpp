@@ -14,14 +14,27 @@ namespace troupe {
 double exact_match(std::string_view answer, std::string_view expected);
 
 /// Returns 1 if the last number in `answer` is the last one in `expected`, up to `tolerance` times
-/// the larger of 1 and the magnitude of the expected number. Throws std::invalid_argument if
-/// `expected` has no number.
+/// the larger of 1 and the magnitude of the expected number. Where one of both is a percentage and
+/// the other is none, 50% is equal to 50 and to 0.5. Throws std::invalid_argument if `expected` has
+/// no number.
 double numeric_match(std::string_view answer, std::string_view expected, double tolerance = 1e-6);
 
-/// Returns the last finite number in a text, such as 42, -0.5, 1e-3 or 1,234,567.8; nullopt if
-/// there is none. A sign counts only if no digit or letter precedes it: in `7-3` the last number is
-/// 3.
+/// Returns the last finite number in a text, such as 42, -0.5, 1e-3, 1,234,567.8, 3/4 or
+/// \frac{3}{4}; nullopt if there is none. A sign counts only if no digit or letter precedes it: in
+/// `7-3` the last number is 3. The sign may be U+2212 or an en dash. Thousands may be separated by
+/// commas, narrow or unbreakable spaces, `\,` or `{,}`; a point is always that of a decimal.
 std::optional<double> last_number(std::string_view text);
+
+/// Returns what a text marks as its answer: what is in the last `\boxed{}`, whose braces may be
+/// nested, or else the rest of the line after the last `####`. A text without both is returned
+/// whole.
+std::string_view marked_answer(std::string_view text);
+
+/// Returns true if a text has another one in it as whole words, in any case. A letter or digit of
+/// any script beside it makes it a part of a longer word, and a sign or a decimal point that of
+/// another number: 5 is not in 15, -5 or 5.2. Scripts that are written without spaces have no such
+/// borders. Both texts are folded as RE2 does: by Unicode's simple case folding.
+bool contains_words(std::string_view text, std::string_view words);
 
 /// Returns the text between `<tag>` and `</tag>`, if each of the two is in the text exactly once
 /// and in this order.

@@ -13,6 +13,15 @@ namespace {
 
 using nlohmann::json;
 
+/// Starts a process with the world.
+std::unique_ptr<python_worker> worker_of(const python_text_options& options) {
+  auto worker = std::make_unique<python_worker>(options.python, options.world);
+  worker->call(
+      {{"do", "make_text"}, {"name", options.world}, {"options", json::parse(options.options)}},
+      options.python.start_timeout, "making the world");
+  return worker;
+}
+
 class python_text_environment final : public text_environment {
  public:
   explicit python_text_environment(python_text_options options) : options_(std::move(options)) {
@@ -41,12 +50,7 @@ class python_text_environment final : public text_environment {
   }
 
  private:
-  void start() {
-    worker_ = std::make_unique<python_worker>(options_.python, options_.world);
-    worker_->call(
-        {{"do", "make_text"}, {"name", options_.world}, {"options", json::parse(options_.options)}},
-        options_.python.start_timeout, "making the world");
-  }
+  void start() { worker_ = worker_of(options_); }
 
   static text_step read(const json& told) {
     return {.system = told.at("system").get<std::string>(),
@@ -69,6 +73,23 @@ bool names_python_text(std::string_view world) {
 text_environment_maker python_text_environments(python_text_options options) {
   return
       [options = std::move(options)] { return std::make_unique<python_text_environment>(options); };
+}
+
+std::function<std::vector<dialogue_turn>(action_random& random)> python_practice(
+    python_text_options options) {
+  const std::shared_ptr<python_worker> worker = worker_of(options);
+  const auto asked =
+      worker->call({{"do", "practises_text"}}, options.timeout, "the search for practise");
+  if (!asked.at("practises").get<bool>()) return nullptr;
+  return [worker, timeout = options.timeout](action_random& random) {
+    const auto seed = random.below(std::uint64_t{1} << 31);
+    const auto told = worker->call({{"do", "practise_text"}, {"seed", seed}}, timeout, "practise");
+    std::vector<dialogue_turn> turns;
+    for (const auto& turn : told.at("turns"))
+      turns.push_back({.shown = {.words = turn.at(0).get<std::string>()},
+                       .said = {.words = turn.at(1).get<std::string>()}});
+    return turns;
+  };
 }
 
 }  // namespace troupe

@@ -14,8 +14,10 @@
 //
 // skyrl:ID is an environment of the package skyrl-gym, which gets the line of a dataset.
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "actors/python/python_options.hpp"
 #include "actors/text/text_environment.hpp"
@@ -36,5 +38,15 @@ bool names_python_text(std::string_view world);
 /// python_error. A process that ends, or does not answer in time, ends the episode with
 /// python_ended, and the next reset starts another. Calls block the thread.
 text_environment_maker python_text_environments(python_text_options options);
+
+/// Returns the made-up conversations of a world that has the method `practise`, as
+/// text_environment_spec::practise does; null if the world has none. Starts a process, which lives
+/// as long as the function, and throws python_error. Calls block the thread, and throw python_error
+/// and python_ended.
+///
+///       def practise(self, seed):            # a list of (shown, said)
+///           return [("A number from 1 to 9?", str(random.Random(seed).randint(1, 9)))]
+std::function<std::vector<dialogue_turn>(action_random& random)> python_practice(
+    python_text_options options);
 
 }  // namespace troupe

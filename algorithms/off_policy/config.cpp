@@ -21,6 +21,12 @@ std::int64_t off_policy_config::updates() const {
   return (total_steps + steps_of_collection() - 1) / steps_of_collection() - warm_up();
 }
 
+std::int64_t off_policy_config::steps_of_schedules() const {
+  auto scheduled = *this;
+  scheduled.total_steps = schedule_steps.value_or(total_steps);
+  return std::max<std::int64_t>(1, (scheduled.updates() + warm_up()) * steps_of_collection());
+}
+
 std::int64_t off_policy_config::gradient_steps() const {
   return collection.gradient_steps < 0 ? steps_of_collection() : collection.gradient_steps;
 }

@@ -74,6 +74,7 @@ struct off_policy_config {
   std::string algo;  ///< The algorithm's name, such as "dqn".
   env_section env;
   std::int64_t total_steps = 100'000;
+  std::optional<std::int64_t> schedule_steps = {};
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   collection_section collection;
@@ -91,6 +92,8 @@ struct off_policy_config {
   std::int64_t warm_up() const;
   /// The number of updates until total_steps are reached.
   std::int64_t updates() const;
+  /// The number of environment steps over which schedules run, in whole updates.
+  std::int64_t steps_of_schedules() const;
   /// The number of gradient steps of one update.
   std::int64_t gradient_steps() const;
 };
@@ -164,6 +167,7 @@ void describe_off_policy(options_schema<Config>& s) {
       .help(
           "Training ends after at least so many environment steps; the last collection is "
           "completed.");
+  describe_schedule_steps(s, &off_policy_config::schedule_steps, "environment steps");
   s.field("seed", &off_policy_config::seed)
       .help("The seed of weights, actions, minibatches and environments.");
   s.field("mode", &off_policy_config::mode)

@@ -57,7 +57,7 @@ class action_noise {
 /// number decides for all environments of the collector, as in Stable-Baselines3.
 struct exploration {
   std::int64_t learning_starts = 0;  ///< The first so many environment steps take random actions.
-  std::int64_t total_steps = 1;      ///< The environment steps of the run, for `epsilon`.
+  std::int64_t total_steps = 1;      ///< The environment steps of the schedule `epsilon`.
   epsilon_schedule epsilon = {};     ///< The share of random actions, if actions are discrete.
   action_noise_options noise = {};   ///< The noise, if actions are continuous.
 };

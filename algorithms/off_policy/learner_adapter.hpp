@@ -113,7 +113,7 @@ off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
   options.network = c.policy.options(kind);
   options.backend = c.policy.backend;
   explore.learning_starts = c.collection.learning_starts;
-  explore.total_steps = c.total_steps;
+  explore.total_steps = c.schedule_steps.value_or(c.total_steps);
   auto settings = settings_of(c, options.network, to_json<Config, Json>(c).dump());
   settings.idle = idle_options_of<Config, Json>(c, idle_rules_of(c));
   return {.settings = std::move(settings),

@@ -247,6 +247,7 @@ run_settings settings_of(const off_policy_config& c, network_options acting, std
           .network = std::move(acting),
           .updates = c.updates(),
           .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
+          .schedule_steps = c.steps_of_schedules(),
           .config = std::move(resolved),
           // Sync mode uses one thread; a switch between threads would cost tens of microseconds.
           .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0},

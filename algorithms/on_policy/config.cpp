@@ -16,6 +16,12 @@ std::int64_t on_policy_config::updates() const {
   return (total_steps + steps_of_update() - 1) / steps_of_update();
 }
 
+std::int64_t on_policy_config::steps_of_schedules() const {
+  auto scheduled = *this;
+  scheduled.total_steps = schedule_steps.value_or(total_steps);
+  return scheduled.updates() * steps_of_update();
+}
+
 fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
 
 std::vector<idle_rule> idle_rules_of(const on_policy_config& c) {

@@ -89,6 +89,7 @@ struct on_policy_config {
   std::string algo;
   env_section env;
   std::int64_t total_steps = 100'000;
+  std::optional<std::int64_t> schedule_steps = {};
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   rollout_section rollout;
@@ -106,6 +107,8 @@ struct on_policy_config {
   std::int64_t steps_of_update() const;
   /// The number of updates until total_steps are reached.
   std::int64_t updates() const;
+  /// The number of environment steps over which schedules run, in whole updates.
+  std::int64_t steps_of_schedules() const;
   /// Reads `faults`. Throws fault_plan_error.
   fault_plan plan() const;
 };
@@ -229,6 +232,7 @@ void describe_on_policy(options_schema<Config>& s) {
       .unit("environment steps")
       .help(
           "Training ends after at least so many environment steps; the last rollout is completed.");
+  describe_schedule_steps(s, &on_policy_config::schedule_steps, "environment steps");
   s.field("seed", &on_policy_config::seed)
       .help("The seed of weights, actions, minibatches and environments.");
   s.field("mode", &on_policy_config::mode)

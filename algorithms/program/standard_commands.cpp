@@ -112,6 +112,14 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       "its config.json. --steps gives it a later end, also if it has reached its goal.");
   resume->type_name("RUN");
   options
+      .add_option(
+          "--schedules", to.schedules,
+          "What schedules, such as trainer.lr_schedule=linear, do in a run that gets a later "
+          "end: keep their last values after the earlier end, which is the default, or "
+          "stretch to the later one.")
+      ->type_name("{keep,stretch}")
+      ->check(CLI::IsMember({"keep", "stretch"}));
+  options
       .add_flag(
           "--continue", to.go_on,
           "Resume the newest run of this algorithm and environment in --runs, which must have "

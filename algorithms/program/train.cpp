@@ -15,6 +15,7 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/program/resumed_schedules.hpp"
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
@@ -168,21 +169,37 @@ struct beginning {
   std::shared_ptr<const run_lock> lock = nullptr;  ///< The lock on the directory.
 };
 
-/// Gives the run more steps, also in its config.json, so that the next resumption has them. A run
-/// at its goal loses the goal, since it would end at the next evaluation otherwise. Throws
-/// config_error if the steps are fewer than before.
-algorithm lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
-                   bool at_goal, const run_permissions& may, const context& of) {
+/// What a run gets when it is resumed.
+struct longer_run {
+  std::string steps;     ///< The new number of steps, as typed.
+  bool stretch = false;  ///< True if schedules are to be as long as the run.
+  bool at_goal = false;  ///< True if the run has ended at its goal.
+};
+
+/// Gives the run more steps, also in its config.json, so that the next resumption has them. Its
+/// schedules keep their length or are stretched. A run at its goal loses the goal, since it would
+/// end at the next evaluation otherwise. Throws config_error if the steps are fewer than before.
+algorithm lengthen(const run_directory& run, nlohmann::json document, const longer_run& by,
+                   std::int64_t made, const run_permissions& may, const context& of) {
+  const auto earlier = document;
+  const bool at_goal = by.at_goal;
   const auto before = document.at("total_steps");
-  apply_override(document, "total_steps=" + steps);
+  apply_override(document, "total_steps=" + by.steps);
   if (at_goal) document.at("evaluation").at("stop_at") = nullptr;
   auto longer = of.algorithm_in(document).configure(document, may);
-  const auto after = nlohmann::ordered_json::parse(longer.settings.config);
+  auto after = nlohmann::ordered_json::parse(longer.settings.config);
   if (after.at("total_steps").get<std::int64_t>() < before.get<std::int64_t>()) {
     throw config_error("/total_steps", "expected at least the run's own " + before.dump() +
                                            ", got " + after.at("total_steps").dump());
   }
-  if (at_goal || after.at("total_steps") != before) {
+  const bool is_new_length =
+      set_schedule_steps(document, earlier, nlohmann::json(after), by.stretch);
+  if (is_new_length) {
+    longer = of.algorithm_in(document).configure(document, may);
+    after = nlohmann::ordered_json::parse(longer.settings.config);
+  }
+  tell_schedules(earlier, nlohmann::json(after), made);
+  if (at_goal || is_new_length || after.at("total_steps") != before) {
     write_file_atomically(run.config_json(), after.dump(2) + '\n');
   }
   if (at_goal) log::info("the run goes on past its goal", {{"directory", run.path().string()}});
@@ -217,6 +234,9 @@ void refuse_another_run(const run_directory& run, const run_settings& own,
   auto after = nlohmann::json::parse(asked.config);
   const bool further = after.at("total_steps") >= before.at("total_steps");
   if (further || !steps_asked) before["total_steps"] = after["total_steps"];
+  // A run that was given a later end has the length that its schedules had before.
+  if (after.contains("schedule_steps") && after["schedule_steps"].is_null())
+    before["schedule_steps"] = nullptr;
   std::vector<std::string> found;
   find_differences(before, after, "", found);
   if (found.empty()) return;
@@ -245,7 +265,10 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   if (steps) {
     // With --continue the same command line starts the run each time, so it keeps its goal.
     const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);
-    what = lengthen(run, document, *steps, past_goal, may, of);
+    const longer_run by{.steps = *steps,
+                        .stretch = arguments.schedules.value_or("keep") == "stretch",
+                        .at_goal = past_goal};
+    what = lengthen(run, document, by, from ? from->step : 0, may, of);
   }
   return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
 }
@@ -262,6 +285,11 @@ void refuse_overrides(const train_arguments& arguments) {
 /// Makes the start of the run. Throws std::exception if the arguments, the configuration or the run
 /// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
+  const bool may_lengthen = arguments.go_on || (!arguments.resume.empty() && arguments.total_steps);
+  if (arguments.schedules && !may_lengthen)
+    throw std::invalid_argument(
+        "--schedules: expected it beside --resume RUN --steps N, or --continue, as only a run that "
+        "gets a later end has schedules to keep or stretch");
   if (!arguments.resume.empty()) {
     refuse_overrides(arguments);
     return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,

@@ -244,6 +244,19 @@ void describe_lr(options_schema<Options>& s) {
       .help("How lr changes: constant keeps it, linear lets it fall to 0 at the end of training.");
 }
 
+/// Describes the field `schedule_steps` of a configuration.
+template <class Config, class Member>
+void describe_schedule_steps(options_schema<Config>& s, Member member, const char* unit) {
+  s.field("schedule_steps", member)
+      .at_least(1)
+      .at_most(1e15)
+      .unit(unit)
+      .help(
+          "The length of all schedules, such as trainer.lr_schedule, which keep their last values "
+          "after it. null means total_steps. A resumption with a later end (--steps) keeps the "
+          "length that they had, or with --schedules stretch sets null.");
+}
+
 /// Describes the field `gamma` of an update rule's Options.
 template <class Options>
 void describe_gamma(options_schema<Options>& s) {

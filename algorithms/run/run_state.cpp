@@ -37,6 +37,7 @@ std::string sha256_of_config(const run_settings& settings) {
   auto document = nlohmann::json::parse(settings.config, nullptr, false);
   if (!document.is_object()) return sha256(settings.config);
   document.erase("total_steps");
+  document.erase("schedule_steps");
   const auto evaluation = document.find("evaluation");
   if (evaluation != document.end() && evaluation->is_object()) evaluation->erase("stop_at");
   return sha256(document.dump());

@@ -43,8 +43,8 @@ run_progress progress_of(const checkpoint& from, const run_settings& settings);
 /// Returns the weights, from weights.bin.
 weights weights_of(const checkpoint& from);
 
-/// The SHA-256 of the configuration without total_steps and evaluation.stop_at, which may change
-/// when a run goes on.
+/// The SHA-256 of the configuration without total_steps, schedule_steps and evaluation.stop_at,
+/// which may change when a run goes on.
 std::string sha256_of_config(const run_settings& settings);
 
 /// Restores the run's progress, control and callbacks from a checkpoint. The weight store restores

@@ -111,8 +111,10 @@ struct run_settings {
   bool without_environment = false;
   std::int64_t updates = 0;      ///< The number of updates of the whole run.
   std::int64_t total_steps = 0;  ///< The number of environment steps of the whole run.
-  run_labels labels = {};        ///< The words for steps, episodes and scores in output.
-  std::string config;            ///< The resolved configuration, as JSON.
+  /// The number of environment steps over which schedules run; 0 means total_steps.
+  std::int64_t schedule_steps = 0;
+  run_labels labels = {};   ///< The words for steps, episodes and scores in output.
+  std::string config;       ///< The resolved configuration, as JSON.
   std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
   /// The options whose product is the number of environment steps of an update, such as
   /// "rollout.n_steps * env.n_envs"; empty if total_steps is no number of such steps.

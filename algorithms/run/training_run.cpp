@@ -283,7 +283,8 @@ task<> training_run::end_update(loops::progress now) {
 
 double training_run::progress_remaining() const {
   const auto made = static_cast<double>(progress.steps);
-  return std::max(0.0, 1.0 - made / static_cast<double>(settings.total_steps));
+  const auto whole = settings.schedule_steps > 0 ? settings.schedule_steps : settings.total_steps;
+  return std::max(0.0, 1.0 - made / static_cast<double>(whole));
 }
 
 std::uint64_t training_run::seed_of_segment(std::string_view use) const {

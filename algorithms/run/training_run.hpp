@@ -153,7 +153,8 @@ class training_run {
 
   /// The share of the run that is left, for schedules, as Stable-Baselines3 counts it:
   /// 1 - num_timesteps / total_timesteps, where num_timesteps includes the steps that the current
-  /// update trains on. With three updates, a linear schedule takes 2/3, 1/3 and 0.
+  /// update trains on. With three updates, a linear schedule takes 2/3, 1/3 and 0. It is 0 after
+  /// settings.schedule_steps.
   double progress_remaining() const;
   /// A seed for state that can't be saved. It differs after each checkpoint.
   std::uint64_t seed_of_segment(std::string_view use) const;

@@ -160,4 +160,9 @@ void kept_process::kill() {
   pidfd_send_signal(process_.number(), SIGKILL, nullptr, 0);
 }
 
+void kept_process::send_signal(int number) {
+  std::lock_guard lock(mutex_);
+  if (!end_) pidfd_send_signal(process_.number(), number, nullptr, 0);
+}
+
 }  // namespace troupe::detail

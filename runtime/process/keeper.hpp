@@ -33,6 +33,8 @@ class kept_process : public event_loop::handler, public std::enable_shared_from_
   pid_t pid() const { return pid_; }
   /// Sends SIGKILL to the process.
   void kill();
+  /// Sends another signal to the process, unless it has ended.
+  void send_signal(int number);
   /// Kills it if it is still alive after `grace`. Doesn't wait.
   void kill_later();
 

@@ -161,4 +161,6 @@ void program::hang_up() { state_->let_go(); }
 
 void program::kill() { state_->kill(); }
 
+void program::send_signal(int number) { state_->send_signal(number); }
+
 }  // namespace troupe::detail

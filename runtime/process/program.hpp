@@ -43,6 +43,8 @@ class program {
   void hang_up();
   /// Kills the process.
   void kill();
+  /// Sends a signal to the process, unless it has ended.
+  void send_signal(int number);
 
  private:
   struct state;

@@ -47,6 +47,44 @@ report "but one of any other change" $?
 rm -rf changed
 columns_are_explained kept/ppo/CartPole-v1_1
 
+# ---- schedules of a run that gets a later end
+
+rates() {  # rates RUN: the learning rates of its updates, one after the other
+  python3 - "$1/progress.csv" <<'P'
+import csv, sys
+rows = [row["train/learning_rate"] for row in csv.DictReader(open(sys.argv[1])) if row["train/learning_rate"]]
+print(" ".join(f"{float(rate):.6f}" for rate in rows))
+P
+}
+run train --runs falls --seed 4 "${tiny[@]}" trainer.lr_schedule=linear trainer.clip_schedule=linear trainer.lr=0.001
+[[ $(rates falls/ppo/CartPole-v1_1) == "0.000750 0.000500 0.000250 0.000000" ]]
+report "a linear schedule falls to 0 at the end" $?
+cp -r falls stretched
+run train --resume falls/ppo/CartPole-v1_1 --steps 1536 --metrics-port 0
+[[ $code -eq 0 && $(rates falls/ppo/CartPole-v1_1) == "0.000750 0.000500 0.000250 0.000000 0.000000 0.000000" ]]
+report "with a later end it keeps its last value" $?
+grep -q 'the learning rate stays 0 after the earlier end.*schedule=trainer.lr_schedule was="0.001 to 0 at step 1024" becomes="0.001 to 0 at step 1024, then 0 to step 1536"' err &&
+  grep -q 'a schedule keeps its last value.*schedule=trainer.clip_schedule' err
+report "which is told for each schedule" $?
+run train --resume falls/ppo/CartPole-v1_1 --metrics-port 0
+[[ $code -eq 0 ]] && ! grep -q 'schedule' err
+report "a resumption to the same end tells nothing" $?
+run train --resume falls/ppo/CartPole-v1_1 --steps 1792 --metrics-port 0
+[[ $code -eq 0 && $(rates falls/ppo/CartPole-v1_1) == *"0.000000 0.000000 0.000000 0.000000" ]]
+report "a still later end keeps the value, too" $?
+run train --resume stretched/ppo/CartPole-v1_1 --steps 2048 --schedules stretch --metrics-port 0
+[[ $code -eq 0 && $(rates stretched/ppo/CartPole-v1_1) == *" 0.000375 0.000250 0.000125 0.000000" ]]
+report "with --schedules stretch it is planned anew" $?
+grep -q 'a schedule is planned anew.*schedule=trainer.lr_schedule was="0.001 to 0 at step 1024" becomes="0.001 to 0 at step 2048" at_step_1024="0 -> 0.0005"' err
+report "which is told with both values" $?
+refuses "--schedules without a later end is refused" 2 '--schedules: expected it beside --resume RUN --steps N' \
+  train --resume falls/ppo/CartPole-v1_1 --schedules keep
+run train --runs explores --algo dqn --seed 4 -n 400 --metrics-port 0 policy.hidden=[8] collection.learning_starts=100 \
+  exploration.fraction=1 exploration.final=0.2 evaluation.final_episodes=1 checkpoint.every_updates=10
+run train --resume explores/dqn/CartPole-v1_1 --steps 800 --metrics-port 0
+[[ $code -eq 0 ]] && grep -q 'schedule=exploration was="1 to 0.2 at step 400" becomes="1 to 0.2 at step 400, then 0.2 to step 800"' err
+report "exploration is a schedule, too" $?
+
 # ---- started again
 
 for what in "begins a run where there is none:0" "goes on with it when started again:1024"; do

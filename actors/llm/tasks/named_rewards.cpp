@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "actors/reward/text_reward.hpp"
-#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -23,26 +22,17 @@ std::string_view final_answer(std::string_view text) {
   return inside_tag(text, "answer").value_or(text);
 }
 
-std::string lower(std::string_view text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return made;
-}
-
-bool has(const std::string& lower_text, std::string_view part) {
-  return lower_text.find(lower(part)) != std::string::npos;
-}
+/// The answer as the rewards exact and numeric compare it: what it marks as such, if it does.
+std::string_view compared(std::string_view text) { return marked_answer(final_answer(text)); }
 
 double exact(const answered_problem& a) {
-  return exact_match(final_answer(a.answer), a.asked.expected);
+  return exact_match(compared(a.answer), compared(a.asked.expected));
 }
 double numeric(const answered_problem& a) {
-  return numeric_match(final_answer(a.answer), a.asked.expected);
+  return numeric_match(compared(a.answer), compared(a.asked.expected));
 }
 double contains(const answered_problem& a) {
-  return has(lower(a.answer), a.asked.expected) ? 1 : 0;
+  return contains_words(a.answer, a.asked.expected) ? 1 : 0;
 }
 double tests(const answered_problem& a) { return a.tests_passed; }
 double is_json(const answered_problem& a) { return json::accept(final_answer(a.answer)) ? 1 : 0; }
@@ -63,9 +53,8 @@ double keywords(const answered_problem& a, const std::string& field) {
   if (found == line.end() || !found->is_array() || found->empty())
     throw std::invalid_argument(
         fmt::format("expected a list of texts in the field \"{}\" of the line", field));
-  const auto text = lower(a.answer);
   double contained = 0;
-  for (const auto& each : *found) contained += has(text, each.get<std::string>());
+  for (const auto& each : *found) contained += contains_words(a.answer, each.get<std::string>());
   return contained / static_cast<double>(found->size());
 }
 
@@ -126,6 +115,15 @@ bool needs_answer(std::string_view name) {
 }
 
 bool runs_code(std::string_view name) { return name == "tests"; }
+
+std::string note_of(std::string_view name, const std::string& answer) {
+  const auto text = compared(answer);
+  const bool is_marked = text.size() < final_answer(answer).size();
+  if (name == "numeric" && !last_number(text))
+    return is_marked ? "numeric: no number in the marked answer" : "numeric: no number found";
+  if (name == "format:json" && !json::accept(final_answer(answer))) return "format:json: no JSON";
+  return {};
+}
 
 reward_function<answered_problem> named_reward(const std::string& name, double weight) {
   if (name == "exact") return {name, exact, weight};

@@ -26,6 +26,18 @@ std::string right_answer_of(const json& item) {
   return {};
 }
 
+/// The messages of a prompt as JSON; empty if it is a text.
+std::string conversation_of(const std::vector<chat_message>& messages) {
+  if (messages.empty()) return {};
+  json list = json::array();
+  for (const auto& each : messages) {
+    json message{{"role", each.role}, {"content", each.content}};
+    if (!each.fields.empty()) message.update(json::parse(each.fields));
+    list.push_back(std::move(message));
+  }
+  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace
 
 problem problem_of(const json& item) {
@@ -105,7 +117,23 @@ judged_completion completion_of(const answered_problem& judged, std::string prom
     if (is_code) made["tests_passed"] = judged.tests_passed;
     columns = made.dump(-1, ' ', false, json::error_handler_t::replace);
   }
-  return {std::move(prompt), judged.answer, std::move(columns)};
+  return {.prompt = std::move(prompt),
+          .completion = judged.answer,
+          .columns = std::move(columns),
+          .conversation = conversation_of(judged.asked.messages)};
+}
+
+std::vector<std::string> columns_of(const std::vector<const problem*>& problems, bool is_code) {
+  std::set<std::string> names;
+  for (const auto* each : problems) {
+    if (each->columns.empty()) {
+      names.insert("answer");
+      if (is_code) names.insert("tests_passed");
+      continue;
+    }
+    for (const auto& [name, value] : json::parse(each->columns).items()) names.insert(name);
+  }
+  return {names.begin(), names.end()};
 }
 
 }  // namespace troupe::llm

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import math
+import signal
 import time
 
 import numpy as np
@@ -25,79 +26,148 @@ def _parameters_of(function):
         return None
 
 
+class Late(BaseException):
+    """Raised in a reward function that takes too long. It is no Exception, which functions catch."""
+
+
+class TrainerState:
+    """The progress of a run, by the names of transformers.TrainerState."""
+
+    def __init__(self, global_step, max_steps, epoch):
+        self.global_step = global_step
+        self.max_steps = max_steps
+        self.epoch = epoch
+
+    def __getattr__(self, name):
+        raise AttributeError(f"trainer_state has {', '.join(vars(self))}, but no {name!r}")
+
+
+# What Troupe gives by these names, so that columns of the same names are left out, as TRL does.
+_GIVEN = ("prompts", "completions", "completion_ids", "trainer_state")
+_NO_COLUMNS = (*_GIVEN, "prompt", "completion")
+
+
 class Rewards:
     """Reward functions as TRL's GRPOTrainer calls them: f(prompts, completions, **columns)."""
 
-    def __init__(self, names):
+    def __init__(self, names, columns):
+        """`columns`: those that the items have, or None if that is not known."""
+        self.columns = None if columns is None else [c for c in columns if c not in _NO_COLUMNS]
         self.functions = []
+        self.is_judging = False
         for name in names:
             function = attribute_of(name, name)
             if not callable(function):
                 raise Refused(f"{name}: expected a function, got {function!r}")
-            self.functions.append((name, function, _parameters_of(function)))
+            parameters = _parameters_of(function)
+            if self.columns is not None:
+                _require(name + ": ", parameters, self.columns)
+            self.functions.append((function, parameters))
 
-    def score(self, prompts, completions, columns):
-        """Returns each function's values, None where it does not apply, and the items' errors."""
-        given = {**columns, "prompts": prompts, "completions": completions}
-        values, errors = [], []
-        for which, (name, function, parameters) in enumerate(self.functions):
-            try:
-                result = _call(function, _arguments(given, columns, parameters))
-                values.append(_numbers(result, len(completions), which, errors))
-            except Exception as error:
-                return {"failed": which, "why": failure_of(error)}
-            except SystemExit as error:
-                return {"failed": which, "why": f"it called sys.exit({error.code!r})"}
+    def give_up(self, *_):
+        """Ends the call of a function. A signal that comes after its end does nothing."""
+        if self.is_judging:
+            raise Late
+
+    def score(self, which, prompts, completions, completion_ids, columns, state):
+        """Returns a function's values, None where it does not apply, and the items' errors. Or it returns
+        that the function was late, has thrown, or has answered what no reward function may."""
+        columns = {name: values for name, values in columns.items() if name not in _NO_COLUMNS}
+        for name in self.columns or ():
+            columns.setdefault(name, [None] * len(completions))
+        given = {
+            **columns,
+            "prompts": prompts,
+            "completions": [_completion(*pair) for pair in zip(prompts, completions)],
+            "completion_ids": completion_ids,
+            "trainer_state": TrainerState(**state),
+        }
+        function, parameters = self.functions[which]
+        try:
+            arguments = _arguments(given, columns, parameters)
+            result = self._call(function, arguments)
+        except Refused as error:
+            return {"refused": failure_of(error)}
+        except Late:
+            return {"late": True}
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt
+            return {"threw": failure_of(error)}
+        finally:
+            self.is_judging = False
+        try:
+            values, errors = _numbers(result, len(completions))
+        except Refused as error:
+            return {"refused": failure_of(error)}
         return {"values": values, "errors": errors}
+
+    def _call(self, function, arguments):
+        self.is_judging = True
+        result = function(**arguments)
+        if inspect.isawaitable(result):
+            result = asyncio.run(_awaited(result))
+        self.is_judging = False
+        return result
+
+
+def _completion(prompt, text):
+    """Returns a completion in the form of its prompt: a text, or a list of messages."""
+    return text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
+
+
+def _require(place, parameters, columns):
+    """Raises Refused for a parameter that nothing is given for."""
+    for name, parameter in (parameters or {}).items():
+        kind = parameter.kind
+        if kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or parameter.default is not parameter.empty:
+            continue
+        if kind == parameter.POSITIONAL_ONLY:
+            raise Refused(f"{place}it takes the positional parameter {name!r}, but arguments are given by name")
+        if name not in _GIVEN and name not in columns:
+            there = ", ".join(columns) or "none"
+            raise Refused(f"{place}it takes {name!r}, but there are {', '.join(_GIVEN)} and the columns: {there}")
 
 
 def _arguments(given, columns, parameters):
-    """Returns the arguments that the function takes. Raises Refused if a column is missing."""
+    """Returns the arguments that the function takes. Raises Refused if one is missing."""
+    _require("", parameters, sorted(columns))
     if parameters is None or any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
-        taken = dict(given)
-    else:
-        taken = {name: value for name, value in given.items() if name in parameters}
-    for name, parameter in (parameters or {}).items():
-        required = parameter.default is parameter.empty
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or not required:
-            continue
-        if name not in given:
-            raise Refused(f"it takes the column {name!r}, but the items have {sorted(columns)}")
-    return taken
-
-
-def _call(function, arguments):
-    result = function(**arguments)
-    return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+        return dict(given)
+    return {name: value for name, value in given.items() if name in parameters}
 
 
 async def _awaited(result):
     return await result
 
 
-def _numbers(result, count, which, errors):
-    """Returns the numbers of a result. Appends an error for each value that is not finite."""
+def _numbers(result, count):
+    """Returns the numbers of a result, None where there is none, and the error of each wrong value."""
     if isinstance(result, (str, bytes, dict)) or not hasattr(result, "__len__"):
         raise Refused(f"expected a list of {count} numbers, got {type(result).__name__}")
     if len(result) != count:
         raise Refused(f"expected {count} numbers, one for each completion, got {len(result)}")
-    numbers = []
+    numbers, errors = [], []
     for item, value in enumerate(result):
-        number = None
-        if value is not None:
-            try:
-                if isinstance(value, (str, bytes)):
-                    raise TypeError
-                number = float(value)
-            except (TypeError, ValueError):
-                wrong = f"{value!r:.100} of type {type(value).__name__}"
-                errors.append([item, which, f"expected a number or None, got {wrong}"])
-            else:
-                if not math.isfinite(number):
-                    errors.append([item, which, f"expected a finite number, got {number}"])
-                    number = None
-        numbers.append(number)
-    return numbers
+        try:
+            numbers.append(_number(value))
+        except Refused as error:
+            numbers.append(None)
+            errors.append([item, str(error)])
+    return numbers, errors
+
+
+def _number(value):
+    if value is None:
+        return None
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        number = float(value)
+    except Exception:
+        wrong = f"{value!r:.100} of type {type(value).__name__}"
+        raise Refused(f"expected a number or None, got {wrong}") from None
+    if not math.isfinite(number):
+        raise Refused(f"expected a finite number, got {number}")
+    return number
 
 
 class Items:
@@ -168,12 +238,13 @@ def _plain(value):
 class Functions:
     """Carries out the commands of rewards and generators."""
 
-    def do_load_rewards(self, names):
-        self.rewards = Rewards(names)
+    def do_load_rewards(self, names, columns, give_up_signal):
+        self.rewards = Rewards(names, columns)
+        signal.signal(give_up_signal, self.rewards.give_up)
         return {}
 
-    def do_score(self, prompts, completions, columns):
-        return self.rewards.score(prompts, completions, columns)
+    def do_score(self, **command):
+        return self.rewards.score(**command)
 
     def do_open_items(self, name, seed, skip):
         self.items = Items(name, seed, skip)

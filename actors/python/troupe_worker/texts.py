@@ -42,6 +42,16 @@ class Texts:
             self.world = attribute_of(name)(**options)
         return {}
 
+    def do_practises_text(self):
+        return {"practises": callable(getattr(self.world, "practise", None))}
+
+    def do_practise_text(self, seed):
+        turns = self.world.practise(seed=seed)
+        is_list = isinstance(turns, (list, tuple)) and len(turns) > 0
+        if not is_list or not all(_is_turn(turn) for turn in turns):
+            raise Refused(f"practise: expected a list of pairs of texts, (shown, said), got {turns!r:.200}")
+        return {"turns": [list(turn) for turn in turns]}
+
     def do_reset_text(self, seed, item):
         if isinstance(self.world, _SkyRL):
             first = self.world.reset(seed, item)
@@ -65,6 +75,10 @@ class Texts:
             "refused": str(refused) if refused else "",
             "info": _numbers(info),
         }
+
+
+def _is_turn(value):
+    return isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(text, str) for text in value)
 
 
 def _shown(value):

@@ -29,6 +29,8 @@ _OWNERS = {
     "open_table": ("tables", "Tables"),
     "next_rows": ("tables", "Tables"),
     "make_text": ("texts", "Texts"),
+    "practises_text": ("texts", "Texts"),
+    "practise_text": ("texts", "Texts"),
     "reset_text": ("texts", "Texts"),
     "step_text": ("texts", "Texts"),
 }

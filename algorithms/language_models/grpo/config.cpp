@@ -512,8 +512,8 @@ void describe(options_schema<grpo_python_section>& s) {
           "resumed run has had.");
   describe_timeout(s, "reward_timeout", &grpo_python_section::reward_timeout)
       .help(
-          "How long the reward functions may take for a batch of answers before their process is "
-          "ended.");
+          "How long a reward function may take for an answer, which is then dropped. A call for "
+          "several answers that takes so long is given up, and they are judged one by one.");
   describe_timeout(s, "prompt_timeout", &grpo_python_section::prompt_timeout)
       .help("How long the next item of a task in Python may take before its process is ended.");
   describe_timeout(s, "world_timeout", &grpo_python_section::world_timeout)
@@ -829,6 +829,7 @@ void describe(options_schema<grpo_config>& s) {
       .at_most(1e9)
       .unit("updates")
       .help("The number of updates after which training ends.");
+  describe_schedule_steps(s, &grpo_config::schedule_steps, "updates");
   s.field("seed", &grpo_config::seed).help("The seed of weights, problems and answers.");
   s.field("mode", &grpo_config::mode)
       .help("The composition of generation and training: sync or async.");
@@ -862,10 +863,13 @@ void describe(options_schema<grpo_config>& s) {
   option_rule(
       s, "trainer.warmup_updates",
       [](const grpo_config& c) {
-        return fmt::format("fewer than total_steps, {}, as the step size never comes to lr else",
-                           c.total_steps);
+        return fmt::format("fewer than {}, {}, as the step size never comes to lr else",
+                           c.schedule_steps ? "schedule_steps" : "total_steps",
+                           c.schedule_steps.value_or(c.total_steps));
       },
-      [](const grpo_config& c) { return c.trainer.warmup_updates.value_or(0) < c.total_steps; });
+      [](const grpo_config& c) {
+        return c.trainer.warmup_updates.value_or(0) < c.schedule_steps.value_or(c.total_steps);
+      });
   option_rule(
       s, "code.last_user",
       [](const grpo_config& c) {

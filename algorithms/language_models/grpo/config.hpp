@@ -253,6 +253,7 @@ struct grpo_config {
   grpo_world_section world = {};
   model_section model = {};
   std::int64_t total_steps = 240;
+  std::optional<std::int64_t> schedule_steps = {};
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   grpo_warm_start_section warm_start = {};

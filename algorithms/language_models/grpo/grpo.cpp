@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/tasks/named_rewards.hpp"
 #include "actors/trainer/learn_and_push.hpp"
 #include "algorithms/language_models/grpo/sample_board.hpp"
 #include "runtime/base/log.hpp"
@@ -91,6 +92,13 @@ std::vector<std::string> reward_names(const grpo_part& part) {
   for (const auto& each : rewards_of(part)) names.push_back(each.name);
   for (const auto& each : part.config.python_rewards().functions) names.push_back(each);
   return names;
+}
+
+/// What the task's rewards did not understand in an answer.
+std::string note_on(const grpo_part& part, const sampled_answer& answer) {
+  for (const auto& name : part.config.task.reward)
+    if (auto note = llm::note_of(name, answer.text); !note.empty()) return note;
+  return {};
 }
 
 void tell_dropped(metrics_registry& metrics, const batch_counts& counts) {
@@ -227,7 +235,36 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
   auto row = row_of(learned, counts, seen, in.progress.steps);
   row.values.merge(co_await task_values(groups));
   co_await in.record(std::move(row));
+  warn_if_nothing_differs(groups, learned.advantages);
   keep_samples(groups, learned.advantages, version);
+}
+
+/// Warns if answers of a group have had the same reward in each of the first updates: GRPO learns
+/// from the differences.
+void grpo::warn_if_nothing_differs(const std::vector<answer_group>& groups,
+                                   const std::vector<std::vector<double>>& advantages) {
+  constexpr int updates = 5;
+  const auto is_zero = [](double each) { return each == 0; };
+  const bool none = std::ranges::all_of(
+      advantages, [&](const auto& group) { return std::ranges::all_of(group, is_zero); });
+  without_difference_ += none;
+  if (in.progress.version != updates || without_difference_ != updates) return;
+  const auto is_right = [](const sampled_answer& each) { return each.right >= 1; };
+  const auto& group = groups.front();
+  // Nothing is left to be learned where all is right.
+  if (group.answers.empty() || std::ranges::all_of(group.answers, is_right)) return;
+  const auto& answer = group.answers.front();
+  const auto beginning = [](const std::string& text) { return text.substr(0, 200); };
+  log::warn(
+      "all answers to a prompt have had the same reward in the first updates, so nothing is "
+      "learned",
+      {{"updates", updates},
+       {"prompt", beginning(group.asked.question)},
+       {"answer", beginning(answer.text)},
+       {"reward", answer.reward},
+       {"try",
+        "a warm start or another model where no answer is right, a reward with "
+        "partial credit, easier or harder problems; troupe samples shows more"}});
 }
 
 void grpo::keep_samples(const std::vector<answer_group>& groups,
@@ -239,7 +276,11 @@ void grpo::keep_samples(const std::vector<answer_group>& groups,
     std::vector<std::string> tasks;
     if (parts_.size() > 1)
       for (const auto& part : parts_) tasks.push_back(part.task.name());
-    samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens);
+    const auto note = [this](const answer_group& group, const sampled_answer& answer) {
+      return note_on(parts_[group.task], answer);
+    };
+    samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens,
+                  note);
   } catch (const std::exception& e) {
     in.metrics.write_failed();
     log::error("samples were not kept; training goes on", {{"error", e.what()}});

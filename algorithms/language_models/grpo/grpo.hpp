@@ -86,6 +86,8 @@ class grpo {
   std::size_t at_once() const;
   task<> record_groups(const std::vector<answer_group>& groups);
   task<> record(const std::vector<answer_group>& groups, grpo_report learned, std::int64_t version);
+  void warn_if_nothing_differs(const std::vector<answer_group>& groups,
+                               const std::vector<std::vector<double>>& advantages);
   void keep_samples(const std::vector<answer_group>& groups,
                     const std::vector<std::vector<double>>& advantages, std::int64_t version);
   task<std::map<std::string, double>> task_values(const std::vector<answer_group>& groups);
@@ -108,6 +110,7 @@ class grpo {
   service<grpo_trainer> trainer_;
   prompt_sources evaluation_prompts_, final_prompts_;  ///< One for each part.
   std::optional<sample_log> samples_;
+  std::int64_t without_difference_ = 0;  ///< Updates whose advantages were all 0.
   std::vector<std::shared_ptr<recording_file>> recordings_;  ///< One for each part; may be null.
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -26,10 +27,29 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
-void tell_failure(const std::exception_ptr& error) {
+/// The beginning of a text for the log.
+std::string shown(const std::string& text) {
+  constexpr std::size_t most = 200;
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// The text of an error, or its last line if an error with the same text was told last.
+std::string told_once(const std::exception_ptr& error) {
+  static std::mutex mutex;
+  static std::string last_told;
+  auto text = describe(error);
+  const std::lock_guard lock(mutex);
+  if (text != last_told) return last_told = std::move(text);
+  return text.substr(text.find_last_of('\n') + 1);
+}
+
+/// Logs why an answer is dropped, with its beginning, for the first failures.
+void tell_failure(const llm::answered_problem& judged, const std::exception_ptr& error) {
   if (detail::should_tell())
     log::warn("an answer is dropped because its reward or its program failed",
-              {{"error", describe(error)}});
+              {{"prompt", shown(judged.asked.question)},
+               {"answer", shown(judged.answer)},
+               {"error", told_once(error)}});
 }
 
 /// Throws a lasting_error for a program that a recording does not have: it would not have other
@@ -50,12 +70,12 @@ void throw_if_missing(const std::exception_ptr& error) {
 /// Returns true if the role has answered. Logs that it failed or was too slow, and throws any other
 /// error.
 template <class T>
-bool came(const outcome<T>& result) {
+bool came(const llm::answered_problem& judged, const outcome<T>& result) {
   if (result) return true;
   const auto error = result.error();
   if (is_kind(error, error_kind::role_error)) {
     throw_if_missing(error);
-    tell_failure(error);
+    tell_failure(judged, error);
     return false;
   }
   if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
@@ -71,11 +91,17 @@ struct judged_answer {
 
 /// The rewards of an answer by the functions in Python.
 task<outcome<reward_result>> judge_in_python(const answer_roles& r, const task_roles& task,
-                                             llm::answered_problem judged) {
+                                             llm::answered_problem judged,
+                                             std::vector<llm::token_id> tokens,
+                                             std::int64_t version) {
   auto prompt = r.format->is_letters ? judged.asked.letters : judged.asked.question;
   auto sample = llm::completion_of(judged, std::move(prompt), bool(task.coders));
+  sample.completion_ids = std::move(tokens);
+  sample.global_step = version;
+  sample.max_steps = task.updates;
+  if (task.epochs_per_update) sample.epoch = double(version) * *task.epochs_per_update;
   auto result = co_await task.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
-  // A completion that ends the process, or for which it hangs, costs its answers alone.
+  // A replica that is lost costs its answers alone.
   const auto error = result.error();
   const bool is_lost =
       is_kind(error, error_kind::replica_lost) || is_kind(error, error_kind::poison);
@@ -84,21 +110,22 @@ task<outcome<reward_result>> judge_in_python(const answer_roles& r, const task_r
 }
 
 /// Judges one answer, or says why it is dropped.
+/// `version` is that of the weights which have answered.
 task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, llm::problem asked,
-                                 sampled_answer written) {
+                                 sampled_answer written, std::int64_t version) {
   llm::answered_problem judged{std::move(asked), written.text};
   if (task.coders) {
     const auto function = judged.asked.function;
     auto call = call_function(code_in(written.text), function);
     const auto ran = co_await task.coders.try_route<&code_runner::run>(std::move(call));
-    if (!came(ran)) co_return judged_answer{std::move(written), "coder"};
+    if (!came(judged, ran)) co_return judged_answer{std::move(written), "coder"};
     if (const auto limit = ran.value().limit; limit != code_limit::none && detail::should_tell())
       log::warn("a program that the model wrote has hit a limit",
                 {{"limit", std::string(name_of(limit))}});
     judged.tests_passed = passed_share(ran.value(), function);
   }
   const auto take = [&](const outcome<reward_result>& result) {
-    if (!came(result)) return false;
+    if (!came(judged, result)) return false;
     const auto& reward = result.value();
     written.reward += reward.total;
     written.values.insert(written.values.end(), reward.values.begin(), reward.values.end());
@@ -110,7 +137,7 @@ task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, 
     written.right = written.values.front();
   }
   if (task.python_rewards) {
-    const auto result = co_await judge_in_python(r, task, std::move(judged));
+    const auto result = co_await judge_in_python(r, task, judged, written.tokens, version);
     if (!take(result)) co_return judged_answer{std::move(written), "reward"};
     if (!task.rewards) written.right = written.reward;
   }
@@ -125,11 +152,11 @@ task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
   if (task_of.python_rewards) {  // all at once, as its functions judge batches
     std::vector<task<judged_answer>> under_way;
     for (auto& each : written)
-      under_way.push_back(judge_answer(r, task_of, group.asked, std::move(each)));
+      under_way.push_back(judge_answer(r, task_of, group.asked, std::move(each), group.version));
     judged = co_await all(std::move(under_way));
   } else {
     for (auto& each : written) {
-      auto one = co_await judge_answer(r, task_of, group.asked, std::move(each));
+      auto one = co_await judge_answer(r, task_of, group.asked, std::move(each), group.version);
       judged.push_back(std::move(one));
     }
   }

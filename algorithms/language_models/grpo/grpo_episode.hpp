@@ -2,6 +2,7 @@
 // The episode of a language model: a prompt, a group of answers and their rewards. The synchronous,
 // the asynchronous and the evaluation loop all run it.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,10 @@ using answer_judge = weighted_reward<llm::answered_problem>;
 struct task_roles {
   service<answer_judge> rewards = {};
   service<python_reward> python_rewards = {};  ///< Used beside `rewards`, or alone.
+  /// The updates of the run and the epochs of one update, for rewards in Python. Unset means that
+  /// the problems have no end.
+  std::int64_t updates = 0;
+  std::optional<double> epochs_per_update = {};
   service<code_runner> coders = {};  ///< Runs answers on their tests before they are judged.
   service<text_world> worlds = {};   ///< Plays with the model. Then the task has no rewards.
   std::int64_t turns = 8;            ///< The number of turns after which an episode is truncated.

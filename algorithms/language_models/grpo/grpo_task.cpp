@@ -209,6 +209,15 @@ std::vector<reward_function<llm::answered_problem>> rewards_of(const grpo_part& 
   return rewards;
 }
 
+python_reward_options python_rewards_of(const grpo_part& part, const llm::problem_set& problems) {
+  auto options = part.config.python_rewards();
+  std::vector<const llm::problem*> all;
+  for (const auto* some : {&problems.training, &problems.held_out})
+    for (const auto& each : *some) all.push_back(&each);
+  options.columns = llm::columns_of(all, runs_code(part));
+  return options;
+}
+
 bool runs_code(const grpo_part& part) {
   if (!part.task.problems()) return false;
   return part.task.problems()->is_code ||
@@ -596,7 +605,7 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
     return;
   }
   const auto rewards = rewards_of({task, config});
-  auto python = config.python_rewards();
+  auto python = python_rewards_of({task, config}, made);
   if (!rewards.empty() || python.functions.empty()) const answer_judge judge(rewards);
   if (!python.functions.empty()) const python_reward judge(std::move(python));
   if (config.task.curriculum) check_levels(made);

@@ -101,6 +101,8 @@ llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 /// The reward functions of the task that are not in Python: those that its configuration names, or
 /// else its own.
 std::vector<reward_function<llm::answered_problem>> rewards_of(const grpo_part& part);
+/// The options of the task's reward functions in Python, with the columns of its problems.
+python_reward_options python_rewards_of(const grpo_part& part, const llm::problem_set& problems);
 /// True if answers are programs, which are run on tests.
 bool runs_code(const grpo_part& part);
 /// The world of a task that is played. Worlds on servers count in `metrics`, if it is not null.

@@ -42,13 +42,21 @@ using detail::answer_deadline, detail::answer_queue;
 
 namespace {
 
+/// The made-up conversations of a game or a world; null if it has none.
+std::function<std::vector<dialogue_turn>(action_random& random)> practice_of(
+    const grpo_part& part) {
+  if (part.task.game()) return openenv::text_environment_of(*part.task.game(), {}).practise;
+  if (part.task.world()->practise) return part.task.world()->practise;
+  const bool is_python = names_python_text(part.config.task.world);
+  return is_python ? python_practice(part.config.python_world()) : nullptr;
+}
+
 /// What the warm start shows of a task; null if that is nothing.
 warm_start_sampler warm_start_of(const prompt_format& format, const grpo_part& part,
                                  const llm::problem_set& problems) {
-  const auto& task = part.task;
-  if (!task.is_played()) return answer_problems(format, problems.training);
-  auto practise = task.game() ? openenv::text_environment_of(*task.game(), {}).practise
-                              : task.world()->practise;
+  if (!part.config.warm_start.shows_problems()) return nullptr;
+  if (!part.task.is_played()) return answer_problems(format, problems.training);
+  auto practise = practice_of(part);
   return practise ? practise_replies(format, std::move(practise)) : nullptr;
 }
 
@@ -79,6 +87,27 @@ std::vector<int> turns_of(const std::vector<grpo_part>& parts) {
   for (const auto& part : parts)
     turns.push_back(part.task.is_played() ? part.config.world.turns.value_or(1) : 1);
   return turns;
+}
+
+/// What helps a model that writes noise.
+std::string cure_of_noise(const grpo_part& part) {
+  const std::string others = "model.path, or warm_start.data and warm_start.batches=40";
+  if (!part.task.is_played())
+    return others + ", or warm_start.batches=40 where problems have answers";
+  if (names_python_text(part.config.task.world))
+    return others + ", or a method practise(seed) of the world and warm_start.batches=40";
+  return others;
+}
+
+/// Throws config_error if a world has nothing that the warm start could show.
+void require_practice(const grpo_part& part) {
+  const auto& warm = part.config.warm_start;
+  if (!part.task.is_played() || !warm.shows_problems() || practice_of(part)) return;
+  throw config_error(
+      "/warm_start/batches",
+      fmt::format("expected 0 without warm_start.data for {}, which has no conversations to "
+                  "practise (a world in Python has the method practise for them), got {}",
+                  part.task.name(), *warm.batches));
 }
 
 std::vector<llm::problem_set> problems_of_all(const std::vector<grpo_part>& parts) {
@@ -162,6 +191,11 @@ task<> grpo::serve_trainer(const checkpoint* from) {
   } else {
     start.parameters = weights_of(*from).parameters;
   }
+  if (!from && config_.model.path.empty() && config_.warm_start.batches.value_or(0) == 0)
+    log::warn(
+        "the model begins with random weights and without a warm start, so its first answers "
+        "are noise, of which none may get a reward",
+        {{"try", cure_of_noise(parts_.front())}});
   if (!from) in.progress.start += detail::seconds_between(began, detail::strand::current().now());
   if (!from) {
     weights first{0, start.parameters.clone(), {}};
@@ -172,7 +206,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
                          .temperature = config_.rollout.temperature,
                          .max_completion_tokens = config_.rollout.max_completion_tokens,
                          .turns = turns_of(parts_),
-                         .updates = config_.total_steps};
+                         .updates = config_.schedule_steps.value_or(config_.total_steps)};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
     return grpo_learner(model, options, start, seed);
@@ -327,7 +361,14 @@ task<> grpo::serve_task(std::size_t which) {
     co_await serve_worlds(which);
     co_return;
   }
-  if (auto python = part.config.python_rewards(); !python.functions.empty()) {
+  if (auto python = python_rewards_of(part, problems_[which]); !python.functions.empty()) {
+    made.updates = config_.total_steps;
+    // As many prompts of each task as its share says.
+    double shares = 0;
+    for (const auto& each : parts_) shares += each.config.task.share;
+    const double prompts = double(*config_.rollout.prompts) * part.config.task.share / shares;
+    if (!part.task.is_generated())
+      made.epochs_per_update = prompts / double(problems_[which].training.size());
     serve_options judging{.name = name_for("python_rewards", which),
                           .replicas = static_cast<std::size_t>(config_.python.workers),
                           .placement = placement::thread,
@@ -457,6 +498,7 @@ run_settings settings_of(const grpo_config& c, const std::vector<grpo_part>& par
           .without_environment = !(parts.size() == 1 && parts.front().task.is_played()),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
+          .schedule_steps = c.schedule_steps.value_or(c.total_steps),
           .labels = labels_of(parts),
           .config = to_json(c).dump()};
 }
@@ -484,6 +526,7 @@ algorithm grpo_algorithm_with(const grpo_config& asked, std::vector<grpo_part> p
   if (parts.size() == 1) settings.idle = grpo_idle_options(asked, parts.front().task);
   auto check = [parts] {
     for (const auto& part : parts) check_problems(part.task, part.config);
+    if (parts.size() == 1) require_practice(parts.front());
   };
   return make_algorithm<grpo>(std::move(settings), std::move(check), config, parts);
 }

@@ -64,7 +64,8 @@ sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(st
 void sample_log::add(std::int64_t update, std::int64_t version,
                      const std::vector<answer_group>& groups,
                      const std::vector<std::vector<double>>& advantages,
-                     const std::vector<std::string>& tasks, bool with_tokens) {
+                     const std::vector<std::string>& tasks, bool with_tokens,
+                     const note_function& note) {
   std::string lines;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
@@ -75,7 +76,10 @@ void sample_log::add(std::int64_t update, std::int64_t version,
     for (const auto& a : group.answers) mean += a.reward / double(group.answers.size());
     const auto shown = [&](auto which) {
       const auto i = static_cast<std::size_t>(which - group.answers.begin());
-      return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
+      auto made = to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
+      if (const auto text = note ? note(group, *which) : std::string(); !text.empty())
+        made["note"] = text;
+      return made;
     };
     ordered_json line{{"update", update},
                       {"prompt", group.drawn},

@@ -28,7 +28,7 @@ sft_options sft_config::learner() const {
   made.lr = trainer.lr.value();
   made.schedule = trainer.schedule;
   made.warmup_updates = trainer.warmup_updates;
-  made.total_updates = total_steps.value();
+  made.total_updates = schedule_steps.value_or(total_steps.value());
   made.final_share = trainer.final_share;
   made.micro_tokens = trainer.micro_tokens;
   made.compute = trainer.compute;
@@ -247,6 +247,7 @@ void describe(options_schema<sft_config>& s) {
       .help(
           "The number of updates after which training ends. null means as many as trainer.epochs "
           "takes.");
+  describe_schedule_steps(s, &sft_config::schedule_steps, "updates");
   s.field("seed", &sft_config::seed)
       .help("The seed of the held-out lines, the order of the examples and the adapters.");
   s.field("trainer", &sft_config::trainer).help("The update rule.");

@@ -90,6 +90,7 @@ struct sft_config {
   sft_python_section python = {};
   model_section model = {.tokens = small_model::bytes};
   std::optional<std::int64_t> total_steps = {};
+  std::optional<std::int64_t> schedule_steps = {};
   std::uint64_t seed = 1;
   sft_trainer_section trainer = {};
   sft_evaluation_section evaluation = {};

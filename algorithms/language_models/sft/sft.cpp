@@ -225,6 +225,7 @@ run_settings settings_of(const sft_config& c) {
           .without_environment = true,
           .updates = *c.total_steps,
           .total_steps = *c.total_steps,
+          .schedule_steps = c.schedule_steps.value_or(*c.total_steps),
           .labels = {.steps = "updates",
                      .axis = "updates",
                      .episode = "batch",

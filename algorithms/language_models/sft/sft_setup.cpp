@@ -221,11 +221,12 @@ sft_config completed(sft_config config, shared_sft_setup& setup) {
     config.total_steps =
         static_cast<std::int64_t>(std::ceil(config.trainer.epochs * double(per_epoch())));
   if (!config.evaluation.every_updates) config.evaluation.every_updates = per_epoch();
-  if (config.trainer.warmup_updates >= *config.total_steps)
+  const auto scheduled = config.schedule_steps.value_or(*config.total_steps);
+  if (config.trainer.warmup_updates >= scheduled)
     throw config_error("/trainer/warmup_updates",
                        fmt::format("expected fewer than the {} updates of the run, as the step "
                                    "size never comes to lr else, got {}",
-                                   *config.total_steps, config.trainer.warmup_updates));
+                                   scheduled, config.trainer.warmup_updates));
   return config;
 }
 

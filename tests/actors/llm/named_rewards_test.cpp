@@ -23,6 +23,29 @@ TEST_CASE("named rewards: what the answer is compared with") {
   CHECK_THROWS_WITH(reward("contains:words", "x", "", "{}"), Catch::Contains("\"words\""));
 }
 
+TEST_CASE("named rewards: answers are read as people write them") {
+  // The table of docs/guides/reward.md.
+  CHECK(reward("numeric", "It is \u22125.", "-5") == 1);
+  CHECK(reward("numeric", "1\u202f234", "1,234") == 1);
+  CHECK(reward("numeric", "1.234", "1234") == 0);
+  CHECK(reward("numeric", "2 \\cdot 3 = \\boxed{6}, as 3 < 7", "6") == 1);
+  CHECK(reward("numeric", "\\boxed{\\frac{3}{4}}", "0.75") == 1);
+  CHECK(reward("numeric", "#### 72\nThat was 1 step.", "48 + 24 = 72\n#### 72") == 1);
+  CHECK(reward("numeric", "50%", "0.5") == 1);
+  CHECK(reward("exact", "so \\boxed{x+1}", "x+1") == 1);
+  CHECK(reward("exact", "#### yes", "yes") == 1);
+  CHECK(reward("contains", "It is 15", "5") == 0);
+  CHECK(reward("contains", "\u00c9COLE", "\u00e9cole") == 1);
+}
+
+TEST_CASE("named rewards: what is not understood in an answer is noted") {
+  CHECK(note_of("numeric", "no idea") == "numeric: no number found");
+  CHECK(note_of("numeric", "\\boxed{x} or 7") == "numeric: no number in the marked answer");
+  CHECK(note_of("numeric", "7").empty());
+  CHECK(note_of("format:json", "{a") == "format:json: no JSON");
+  CHECK(note_of("exact", "").empty());
+}
+
 TEST_CASE("named rewards: the form of the answer") {
   CHECK(reward("length:3", "abc") == 1);
   CHECK(reward("length:3", "abcd") == 0);

@@ -30,7 +30,26 @@ TEST_CASE("text_reward: the last number of a text is found as people write it") 
                                            {"2e", 2},
                                            {"#### 18", 18},
                                            {"5 or 1e999", 5},
-                                           {"007", 7}}));
+                                           {"007", 7},
+                                           {"it is \u22125", -5},
+                                           {"it is \u20135", -5},
+                                           {"3\u20135", 5},
+                                           {"1\u2009234\u2009567", 1234567},
+                                           {"1\u202f234,5", 5},
+                                           {"1\u00a0234 euros", 1234},
+                                           {"1\\,234 or 12{,}345", 12345},
+                                           {"1.234", 1.234},
+                                           {"3/4", 0.75},
+                                           {"-3/4", -0.75},
+                                           {"on 1/2/2024", 2024},
+                                           {"5/0", 0},
+                                           {"6/2=3", 3},
+                                           {"\\frac{3}{4}", 0.75},
+                                           {"-\\dfrac{ 3 }{ 4 }", -0.75},
+                                           {"\\frac{-3}{4}", -0.75},
+                                           {"2\\frac{1}{2}", 2.5},
+                                           {"-2\\frac{1}{2}", -2.5},
+                                           {"50%", 50}}));
   INFO(text);
   REQUIRE(last_number(text));
   CHECK(*last_number(text) == number);
@@ -51,6 +70,62 @@ TEST_CASE("text_reward: a numeric answer is right up to its tolerance") {
   CHECK(numeric_match("-42", "42") == 0);
   CHECK_THROWS_WITH(numeric_match("42", "forty-two"),
                     "numeric match: expected a text with a number in it, got \"forty-two\"");
+}
+
+TEST_CASE("text_reward: a percentage is equal to its number and to its share") {
+  for (const std::string answer : {"50", "50%", "50 %", "0.5", "1/2", "50\\%"}) {
+    INFO(answer);
+    CHECK(numeric_match(answer, "50%") == 1);
+  }
+  CHECK(numeric_match("50%", "0.5") == 1);
+  CHECK(numeric_match("50%", "50") == 1);
+  CHECK(numeric_match("50", "0.5") == 0);
+  CHECK(numeric_match("0.5%", "50") == 0);
+}
+
+TEST_CASE("text_reward: the marked answer is in the last box, or after the last ####") {
+  CHECK(marked_answer("so \\boxed{1} or \\boxed{\\frac{3}{4}}.") == "\\frac{3}{4}");
+  CHECK(marked_answer("\\boxed{\\{1, 2\\}}") == "\\{1, 2\\}");
+  CHECK(marked_answer("5 * 3\n#### 15\nDone, 99") == " 15");
+  CHECK(marked_answer("#### 3 \\boxed{4}") == "4");
+  CHECK(marked_answer("\\boxed{4") == "\\boxed{4");
+  CHECK(marked_answer("42") == "42");
+}
+
+TEST_CASE("text_reward: words are contained as whole words of any script, in any case") {
+  const auto [text, words, is_there] = GENERATE(table<std::string, std::string, bool>(
+      {{"it is 5.", "5", true},
+       {"it is 15", "5", false},
+       {"51", "5", false},
+       {"5.2", "5", false},
+       {"3.5", "5", false},
+       {"-5", "5", false},
+       {"\u22125", "5", false},
+       {"7-5", "5", true},
+       {"-5", "-5", true},
+       {"5, 6", "5", true},
+       {"(5)", "5", true},
+       {"5%", "5", true},
+       {"x5", "5", false},
+       {"In PARIS!", "paris", true},
+       {"Parisian", "Paris", false},
+       {"snake_case", "case", false},
+       {"\u00c9COLE", "\u00e9cole", true},
+       {"\u00e9coles", "\u00e9cole", false},
+       {"\u041c\u041e\u0421\u041a\u0412\u0410", "\u043c\u043e\u0441\u043a\u0432\u0430", true},
+       {"\u043f\u043e\u0434\u043c\u043e\u0441\u043a\u0432\u0430",
+        "\u043c\u043e\u0441\u043a\u0432\u0430", false},
+       {"\u79c1\u306f\u6771\u4eac\u306b", "\u6771\u4eac", true},
+       {"\u7b54\u6848\u662f5\u3002", "5", true},
+       {"a.b", "a.b", true},
+       {"axb", "a.b", false},
+       {"C++ it is", "C++", true},
+       {"", "5", false},
+       {"anything", " ", true},
+       {"a\xff", "\xff", true}}));
+  INFO(text);
+  INFO(words);
+  CHECK(contains_words(text, words) == is_there);
 }
 
 TEST_CASE("text_reward: the inside of a tag is there once or not at all") {

@@ -67,6 +67,74 @@ def dies_for_a_prompt(prompts, completions):
     return [len(c) for c in completions]
 
 
+calls = []  # for each call of `counted`, the completions that it has begun to judge
+
+
+def counted(completions, **columns):
+    """Throws or hangs for some completions, as their words say. The calls are counted."""
+    calls.append([])
+    values = []
+    for one in completions:
+        calls[-1].append(one)
+        values.append(_of_word(one))
+    return values
+
+
+def calls_so_far(completions, **columns):
+    """The number of calls of `counted`."""
+    return [len(calls)] * len(completions)
+
+
+def judged_so_far(completions, **columns):
+    """The number of completions that all calls of `counted` have begun to judge."""
+    return [sum(len(call) for call in calls)] * len(completions)
+
+
+def stubborn(completions, **columns):
+    """Hangs for "hang", and goes on whatever is raised."""
+    while "hang" in completions:
+        try:
+            time.sleep(1000)
+        except BaseException:
+            pass
+    return [1.0] * len(completions)
+
+
+def of_messages(prompts, completions, **columns):
+    """The length of the last message of the prompt, and 100 times that of the completion."""
+    values = []
+    for prompt, completion in zip(prompts, completions):
+        if isinstance(prompt, list):
+            assert [set(one) for one in completion] == [{"role", "content"}]
+            assert completion[0]["role"] == "assistant"
+            prompt, completion = prompt[-1]["content"], completion[0]["content"]
+        values.append(len(prompt) + 100 * len(completion))
+    return values
+
+
+def of_ids(completion_ids, **columns):
+    return [sum(ids) for ids in completion_ids]
+
+
+def of_state(completions, trainer_state=None, **columns):
+    progress = (trainer_state.global_step, trainer_state.max_steps, trainer_state.epoch)
+    return [step + 100 * most + 10000 * (epoch or 0) for step, most, epoch in [progress] * len(completions)]
+
+
+def of_no_state(completions, trainer_state):
+    return [len(trainer_state.log_history)] * len(completions)
+
+
+def column_names(completions, **columns):
+    """The number of columns, which are not the prompt and what else has a parameter of its own."""
+    assert "prompt" not in columns and "completion" not in columns
+    return [len(set(columns) - {"prompts", "completion_ids", "trainer_state"})] * len(completions)
+
+
+def by_position(prompts, completions, other, /):
+    return [1.0] * len(completions)
+
+
 def throws(completions, **columns):
     raise KeyError("no such answer")
 
@@ -107,8 +175,10 @@ def _of_word(word):
     if word == "die":
         print("about to die", flush=True)
         os._exit(7)
-    if word == "hang":
+    if word.startswith("hang"):
         time.sleep(1000)
+    if word.startswith("throw"):
+        raise ValueError(f"no judgement of {word}")
     return 1.0
 
 

@@ -21,6 +21,18 @@ class SaysA:
         return "again", float(reply[0] == "a"), self.left == 0, False, {"success": reply[0] == "a"}
 
 
+class Practised(SaysA):
+    """Shows how a reply is written."""
+
+    def practise(self, seed):
+        return [("say a", "a"), ("again", "ab"[seed % 2])]
+
+
+class BadlyPractised(SaysA):
+    def practise(self, seed):
+        return ["a"]
+
+
 class Faulty(SaysA):
     """Does something wrong at the reply of that name."""
 
