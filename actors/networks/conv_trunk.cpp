@@ -123,9 +123,12 @@ at::Tensor conv_trunk::images(const at::Tensor& obs) const {
 at::Tensor conv_trunk::forward(const std::vector<at::Tensor>& parts, const at::Tensor& obs) const {
   TORCH_CHECK(obs.dim() == 2 && obs.size(1) == inputs(), "convolutions: obs must be [N, ", inputs(),
               "], got ", obs.sizes());
-  auto x = images(obs * scale_);
+  // oneDNN convolves faster, backwards above all, where the channels of a pixel lie together.
+  constexpr auto layout = at::MemoryFormat::ChannelsLast;
+  auto x = images(obs * scale_).contiguous(layout);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    x = at::relu(at::conv2d(x, parts[2 * i], parts[2 * i + 1], layers_[i].stride));
+    const auto weights = parts[2 * i].contiguous(layout);
+    x = at::relu(at::conv2d(x, weights, parts[2 * i + 1], layers_[i].stride));
   }
   return at::relu(at::addmm(parts.back(), x.flatten(1), parts[parts.size() - 2]));
 }
