@@ -11,8 +11,7 @@
 
 #include "actors/llm/files/known_models.hpp"
 #include "actors/llm/tasks/data_problems.hpp"
-#include "actors/llm/tokenizer/byte_tokenizer.hpp"
-#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "algorithms/language_models/model/language_model.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
 #include "deploy/troupe/commands.hpp"
 
@@ -22,16 +21,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The tokens and the chat template of a model, by which its rows are written.
-struct row_format {
-  llm::tokenizer tokens;
-  llm::chat_style style;
-};
-
-row_format format_of(const std::string& model) {
-  if (model.empty()) return {llm::tokenizer(llm::byte_tokenizer_parts()), llm::chat_style::bytes};
-  const auto path = llm::path_of_model(model);
-  return {llm::read_tokenizer(path), llm::read_chat_style(path)};
+/// The model by whose format rows are written.
+language_model format_of(const std::string& model) {
+  return language_model_of({.path = model.empty() ? "" : llm::path_of_model(model).string(),
+                            .tokens = small_model::bytes});
 }
 
 /// Which prompts of so many are held out by default, and why.
@@ -89,24 +82,29 @@ json summary_of(const sft_lines& read) {
 }
 
 json check_problems(const check_data_arguments& arguments, const llm::data_fields& fields) {
-  const auto format = format_of(arguments.model);
+  const auto model = format_of(arguments.model);
   const auto check = [&](const llm::problem& asked) {
     const auto conversation = conversation_of(asked);
-    const llm::chat_options options{.thinking = false, .tools = asked.tools};
-    llm::encode_chat(format.tokens, format.style, conversation, options);
-    llm::require_written(format.tokens, format.style, conversation, options);
+    auto format = model.conversations();
+    format.chat.tools = asked.tools;
+    format.prompt(model.tokens, conversation);
+    if (format.style)
+      llm::require_written(model.tokens, *format.style, conversation, format.chat);
   };
   return summary_of(llm::read_data(arguments.file, fields, check));
 }
 
 json check_examples(const check_data_arguments& arguments, const llm::data_fields& fields) {
-  const auto format = format_of(arguments.model);
+  const auto model = format_of(arguments.model);
+  const auto format = model.conversations();
   return summary_of(
-      read_sft_lines(arguments.file, {.tokens = &format.tokens,
+      read_sft_lines(arguments.file, {.tokens = &model.tokens,
                                       .style = format.style,
-                                      .chat = {.thinking = false},
+                                      .end = format.end,
+                                      .chat = format.chat,
                                       .max_tokens = std::numeric_limits<std::int64_t>::max(),
-                                      .fields = fields}));
+                                      .fields = fields,
+                                      .keep_thoughts = format.keep_thoughts}));
 }
 
 void print(const json& summary) {

@@ -535,9 +535,11 @@ void check_data(const grpo_config& config, const std::string& path, const char* 
   const bool has_tests = std::ranges::any_of(config.task.reward, llm::runs_code);
   const auto check = [&](const llm::problem& asked) {
     const auto prompt = std::ssize(format.prompt_of(asked));
-    if (format.style)
-      llm::require_written(format.tokens, *format.style, conversation_of(asked),
-                           {.thinking = false, .tools = asked.tools});
+    if (format.style) {
+      auto options = format.conversations().chat;
+      options.tools = asked.tools;
+      llm::require_written(format.tokens, *format.style, conversation_of(asked), options);
+    }
     const auto room = format.config.max_positions - config.rollout.max_completion_tokens;
     if (prompt > room)
       throw std::invalid_argument(

@@ -50,6 +50,7 @@ std::vector<sft_example> encoded(const data_row& row, const sft_encoding& encodi
   for (const auto i : row.learned)
     made.push_back(chat_example({row.messages.begin(), row.messages.begin() + std::ptrdiff_t(i)},
                                 row.messages[i], row.tools, encoding));
+  if (!encoding.style) return made;
   auto options = encoding.chat;
   options.generation_prompt = false;
   options.tools = row.tools;
