@@ -468,13 +468,22 @@ using names = std::set<std::string_view, std::less<>>;
 
 // The other methods of Python's types. A template that reads one of them is refused, since it
 // wouldn't get an entry of that name but the method.
-const names other_text_methods{
+const names& other_text_methods() {
+  static const names all{
     "casefold",    "center",   "encode",       "expandtabs", "format_map", "index",   "isalnum",
     "isalpha",     "isascii",  "isdecimal",    "isdigit",    "isidentifier", "islower", "isnumeric",
     "isprintable", "isspace",  "istitle",      "isupper",    "ljust",      "maketrans", "rindex",
     "rjust",       "swapcase", "translate",    "zfill"};
-const names other_dict_methods{"clear", "fromkeys", "pop", "popitem", "setdefault", "update"};
-const names other_list_methods{"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"};
+  return all;
+}
+const names& other_dict_methods() {
+  static const names all{"clear", "fromkeys", "pop", "popitem", "setdefault", "update"};
+  return all;
+}
+const names& other_list_methods() {
+  static const names all{"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"};
+  return all;
+}
 
 }  // namespace
 
@@ -491,9 +500,9 @@ bool is_method(std::string_view name) {
 }
 
 bool has_method(const value& of, std::string_view name) {
-  if (of.as_text()) return text_methods().contains(name) || other_text_methods.contains(name);
-  if (of.as_dict()) return dict_methods().contains(name) || other_dict_methods.contains(name);
-  if (of.as_list(list_kind::list)) return list_methods().contains(name) || other_list_methods.contains(name);
+  if (of.as_text()) return text_methods().contains(name) || other_text_methods().contains(name);
+  if (of.as_dict()) return dict_methods().contains(name) || other_dict_methods().contains(name);
+  if (of.as_list(list_kind::list)) return list_methods().contains(name) || other_list_methods().contains(name);
   if (of.as_list(list_kind::tuple)) return name == "count" || name == "index";
   return of.as_loop() && (name == "cycle" || name == "changed");
 }
@@ -512,13 +521,16 @@ value call_method(machine& run, const bound_method& method, const given_argument
 
 namespace {
 
-const std::map<std::string_view, builtin, std::less<>> functions{
+const std::map<std::string_view, builtin, std::less<>>& functions() {
+  static const std::map<std::string_view, builtin, std::less<>> all{
     {"dict", builtin::dict},
     {"joiner", builtin::joiner},
     {"namespace", builtin::name_space},
     {"raise_exception", builtin::raise_exception},
     {"range", builtin::range},
     {"strftime_now", builtin::strftime_now}};
+  return all;
+}
 
 value range(machine& run, given all) {
   const bound_arguments named("range", all, {"start", "stop", "step"});
@@ -572,11 +584,11 @@ value time_text(machine& run, given all) {
 
 }  // namespace
 
-bool is_function(std::string_view name) { return functions.contains(name); }
+bool is_function(std::string_view name) { return functions().contains(name); }
 
 value function_named(std::string_view name) {
-  const auto at = functions.find(name);
-  return at == functions.end() ? value() : value(at->second);
+  const auto at = functions().find(name);
+  return at == functions().end() ? value() : value(at->second);
 }
 
 value call_function(machine& run, builtin function, const given_arguments& given) {
