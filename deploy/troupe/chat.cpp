@@ -31,7 +31,9 @@ std::uint64_t any_seed() {
 void talk(const chat_arguments& arguments) {
   const auto path = llm::resolve_model(arguments.model);
   const auto tokens = read_tokenizer(path);
-  const auto style = read_chat_style(path);
+  const auto style = read_chat_style(path, arguments.chat_template);
+  if (!arguments.chat_template.empty())
+    std::fprintf(stderr, "The chat template is %s.\n", style.name().c_str());
   auto model = read_model(path);
   conversation_writer writer(pack_weights(model.config, model.weights),
                              {.temperature = arguments.temperature,
@@ -39,7 +41,7 @@ void talk(const chat_arguments& arguments) {
                               .seed = arguments.seed.value_or(any_seed())});
   const auto config = std::move(model.config);
   model = {};  // frees the weights, of which the writer has a copy in its own order
-  const auto turn_end = tokens.find(end_of_turn(style));
+  const auto turn_end = tokens.find(end_of_turn(tokens, style));
 
   const bool terminal = isatty(STDIN_FILENO) != 0;
   std::string line;

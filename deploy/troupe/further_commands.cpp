@@ -144,6 +144,8 @@ void add_chat(CLI::App& options, chat_arguments& to) {
       ->required();
   options.add_option("--system", to.system,
                      "The system message. The default is the one of the model's chat template.");
+  options.add_option("--chat-template", to.chat_template,
+                     "The name of the chat template, for a model that has several.");
   options
       .add_option("--temperature", to.temperature,
                   "The sampling temperature. 0 always takes the likeliest token.")

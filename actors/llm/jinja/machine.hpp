@@ -1,6 +1,7 @@
 #pragma once
 // What one run of a template may use, and the values that it makes.
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <stdexcept>

@@ -2,6 +2,7 @@
 // Writes the files of a tokenizer, beside those of write_model (read_model.hpp).
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "actors/llm/tokenizer/tokenizer.hpp"
@@ -10,9 +11,12 @@ namespace troupe::llm {
 
 /// Writes tokenizer.json, tokenizer_config.json and, if there is a chat template,
 /// chat_template.jinja into an existing folder. transformers and read_tokenizer can read them.
-/// `end` is the text of the token that ends an answer. Each file is replaced atomically. Throws
+/// `end` is the text of the token that ends an answer. `named` are
+/// other tokens of the model by their names, such as bos_token, which the template may write. Each
+/// file is replaced atomically. Throws
 /// std::system_error that names the file.
 void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts& parts,
-                     const std::string& end, const std::string& chat_template = "");
+                     const std::string& end, const std::string& chat_template = "",
+                     const std::map<std::string, std::string, std::less<>>& named = {});
 
 }  // namespace troupe::llm

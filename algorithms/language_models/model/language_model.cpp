@@ -17,6 +17,7 @@
 #include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 
@@ -30,7 +31,7 @@ constexpr const char* score_note = "score";
 std::vector<llm::token_id> language_model::stop_ids() const {
   std::vector<llm::token_id> all(config.eos_tokens.begin(), config.eos_tokens.end());
   if (!style) return all;
-  if (const auto end = tokens.find(llm::end_of_turn(*style))) all.push_back(*end);
+  if (const auto end = tokens.find(llm::end_of_turn(tokens, *style))) all.push_back(*end);
   return all;
 }
 
@@ -46,7 +47,7 @@ void language_model::write_model(const std::filesystem::path& folder, const at::
   if (score) notes[score_note] = fmt::format("{}", *score);
   llm::write_model(folder, config, llm::weights_in(config, parameters), notes);
   const std::string end(tokens.bytes_of(stop_ids().back()));
-  llm::write_tokenizer(folder, parts, end, chat_template);
+  llm::write_tokenizer(folder, parts, end, chat_template, style ? style->tokens() : llm::named_tokens{});
 }
 
 std::string language_model::describe() const {
@@ -85,10 +86,13 @@ language_model language_model_of(const model_section& section) {
   auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
                                                    : llm::read_model_config(llm::gguf_file(path));
   auto parts = llm::read_tokenizer_parts(path);
-  auto chat_template = llm::read_chat_template(path);
+  auto style = llm::read_chat_style(path, section.chat_template);
+  if (!section.chat_template.empty())
+    log::info("the model's chat template", {{"name", style.name()}});
+  auto chat_template = style.source();
   return {.config = std::move(shape),
           .tokens = llm::put_together(parts, path),
-          .style = llm::chat_style_of(chat_template, path.string()),
+          .style = std::move(style),
           .parts = std::move(parts),
           .chat_template = std::move(chat_template)};
 }

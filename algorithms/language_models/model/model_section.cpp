@@ -32,6 +32,10 @@ void describe(options_schema<model_section>& s) {
       .help("The longest context of the model of bytes.");
   s.field("system_prompt", &model_section::system_prompt)
       .help("The system message of a chat model. Empty means the one that its chat template has.");
+  s.field("chat_template", &model_section::chat_template)
+      .help(
+          "The name of the chat template, for a model that has several, such as tool_use. Empty "
+          "means the default one.");
 }
 
 }  // namespace troupe

@@ -25,6 +25,7 @@ struct model_section {
   int hidden_size = 128;
   std::int64_t max_positions = 1024;
   std::string system_prompt = {};
+  std::string chat_template = {};
 
   bool is_letters() const { return path.empty() && tokens == small_model::letters; }
 };

@@ -46,7 +46,7 @@ sft_example checked(sft_example made, const sft_encoding& encoding) {
 
 llm::token_id end_of_answer(const sft_encoding& encoding) {
   if (!encoding.style) return encoding.end;
-  const auto text = llm::end_of_turn(*encoding.style);
+  const auto text = llm::end_of_turn(*encoding.tokens, *encoding.style);
   const auto id = encoding.tokens->find(text);
   if (!id)
     throw std::invalid_argument(fmt::format("the tokenizer lacks {}, which ends a turn", text));
