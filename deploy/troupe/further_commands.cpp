@@ -164,11 +164,9 @@ void add_chat(CLI::App& options, chat_arguments& to) {
                   "The folder or GGUF file of the model, where FILE is a folder with LoRA "
                   "adapters alone.")
       ->type_name("FILE");
-  options
-      .add_option("--chat-template", to.chat_template,
-                  "none continues each line as plain text, as a base model without a chat template "
-                  "does.")
-      ->check(CLI::IsMember({"none"}));
+  options.add_option("--chat-template", to.chat_template,
+                     "The name of the chat template, for a model that has several. none continues "
+                     "each line as plain text, as a base model without a chat template does.");
   options.add_option("--thinking", to.thinking,
                      "Whether the model thinks before it answers. The default is the one of the "
                      "model's chat template.");

@@ -2,36 +2,68 @@
 // Conversations in a model's own format, as texts and as token ids.
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "actors/llm/jinja/text.hpp"
 #include "actors/llm/tokenizer/tokenizer.hpp"
 
 namespace troupe::llm {
 
-/// The format of conversations that a family of models was trained on. `bytes` is that of
-/// Troupe's own bytes model (byte_tokenizer.hpp).
-enum class chat_style { smollm2, qwen2_5, qwen3, llama3, llama3_2, bytes };
+/// The texts of tokens that a chat template may write by their names, such as bos_token.
+using named_tokens = std::map<std::string, std::string, std::less<>>;
 
-std::string_view name_of(chat_style style);  ///< a name such as "qwen2.5"
+/// The format of a model's conversations: its chat template, which is a program in Jinja
+/// (actors/llm/jinja). Copies are cheap.
+class chat_style {
+ public:
+  /// The format of Troupe's own bytes model (byte_tokenizer.hpp).
+  static const chat_style bytes;
 
-/// The style of a model's chat template, which is a program in Jinja. The template isn't executed.
-/// Published templates are recognised by their SHA-256. Others are refused with llm_file_error,
-/// since a conversation in the wrong format gives wrong answers without an error. `place` begins
-/// the message.
+  /// Reads a template. `name` is what the model calls it. `for_tools` is another template, for
+  /// conversations with tools; empty means none. Throws llm_file_error for what isn't a template
+  /// and for what the interpreter doesn't know; `place` begins the message.
+  chat_style(std::string_view jinja, const std::string& place, named_tokens tokens = {},
+             std::string name = "default", std::string_view for_tools = "");
+
+  const std::string& name() const;    ///< "default", or what the model calls the template
+  const std::string& source() const;  ///< the template
+  const named_tokens& tokens() const;
+  bool operator==(const chat_style& other) const;
+
+  struct program;
+  const program& parsed() const { return *program_; }
+
+ private:
+  std::shared_ptr<const program> program_;
+};
+
+/// The style of a template alone. Throws like the constructor.
 chat_style chat_style_of(std::string_view jinja, const std::string& place);
 
-/// The template of a model's folder (chat_template.jinja or tokenizer_config.json) or GGUF file.
-/// None if there is none, as with base models. Throws llm_file_error if it is no text.
-std::optional<std::string> find_chat_template(const std::filesystem::path& path);
+/// A template of a model's folder or GGUF file. A folder has it in chat_template.jinja, with others
+/// in additional_chat_templates/NAME.jinja, or in tokenizer_config.json, as a text or as a list of
+/// templates with names. An empty `name` means "default". Throws llm_file_error if there is none,
+/// and for an unknown name, with those that there are.
+std::string read_chat_template(const std::filesystem::path& path, const std::string& name = "");
+
+/// The style of a model's folder or GGUF file, with the tokens that its template may name. As in
+/// transformers, conversations with tools are written by the template "tool_use" if there is one
+/// and no name was given. None for a base model, which has no template. Throws llm_file_error for an
+/// unknown name, and like the constructor of chat_style.
+std::optional<chat_style> find_chat_style(const std::filesystem::path& path,
+                                          const std::string& name = "");
 /// The same. Throws llm_file_error if there is none.
-std::string read_chat_template(const std::filesystem::path& path);
-/// The style of the template of a model's folder or GGUF file. Throws like read_chat_template and
-/// chat_style_of.
-chat_style read_chat_style(const std::filesystem::path& path);
+chat_style read_chat_style(const std::filesystem::path& path, const std::string& name = "");
+
+/// The texts of the special tokens that a model's folder or GGUF file names, such as bos_token.
+/// Throws llm_file_error.
+named_tokens read_named_tokens(const std::filesystem::path& path);
 
 /// The template with a statement before it that sets the default of enable_thinking, so that
 /// transformers renders conversations as the model was trained on them. A caller of
@@ -41,54 +73,57 @@ std::string with_thinking(std::string_view jinja, bool thinking);
 std::pair<std::string_view, std::optional<bool>> without_thinking(std::string_view jinja);
 
 struct chat_message {
-  std::string role;  ///< system, user or assistant; in the style bytes also tool
+  std::string role;  ///< system, user, assistant, tool, or another one that the template names
   std::string content;
-  /// The other fields of the message, a JSON object, such as {"tool_calls": [...]}. Empty means
-  /// none.
+  /// The other fields of the message, a JSON object, such as {"tool_calls": [...]}. A field
+  /// "content" there replaces the content, by a list of parts or by none (null). Empty means no
+  /// other fields.
   std::string fields = {};
 };
 
 struct chat_options {
-  bool generation_prompt = true;     ///< true if the text ends where the assistant's answer begins
-  bool thinking = true;              ///< Qwen3: true lets it think; false writes empty thoughts
-  std::string date = "26 Jul 2024";  ///< Llama 3.2: the date in its prompt
+  bool generation_prompt = true;  ///< true if the text ends where the assistant's answer begins
+  bool thinking = true;           ///< the template's enable_thinking
+  /// What strftime_now of a template goes by, so that a run's prompts don't depend on the day.
+  std::string date = "26 Jul 2024";
   /// The tools that the assistant may call, a JSON list in the form of apply_chat_template. Empty
   /// means none.
   std::string tools = {};
 };
 
-/// A part of a conversation's text: a special token, or the text between two special tokens.
-struct chat_piece {
-  std::string text;
-  bool is_token = false;
-};
+/// The text of a conversation, as transformers' apply_chat_template writes it. Bytes of messages
+/// and tools have the mark jinja::from_data, and those that the template says are the assistant's
+/// have jinja::generated. Throws std::invalid_argument if there is no message, for an unknown role,
+/// and with the template's own message if it refuses the conversation.
+jinja::text render_chat(const chat_style& style, const std::vector<chat_message>& messages,
+                        const chat_options& options = {});
 
-/// The text of a conversation in the style. Throws std::invalid_argument if there is no message and
-/// for an unknown role.
-std::vector<chat_piece> render_chat(chat_style style, const std::vector<chat_message>& messages,
-                                    const chat_options& options = {});
-
-/// The token ids of a conversation. The content of a message is never read as a special token. To
-/// continue a conversation, keep the sampled ids and add encode_next_turn, since encoding their
-/// text again may give other ids. Throws like render_chat, and std::invalid_argument if the
-/// tokenizer lacks a special token of the style.
-std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style,
+/// The token ids of a conversation. What comes from a message or a tool is never read as a special
+/// token, wherever the template puts it. To continue a conversation, keep the sampled ids and add
+/// encode_next_turn, since encoding their text again may give other ids. Throws like render_chat.
+std::vector<token_id> encode_chat(const tokenizer& tokens, const chat_style& style,
                                   const std::vector<chat_message>& messages,
                                   const chat_options& options = {});
 
 /// The token ids that follow an answer which has ended its turn: the next message, up to the
-/// beginning of the next answer. Throws like encode_chat.
-std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
+/// beginning of the next answer. Throws like encode_chat, and std::invalid_argument for a template
+/// that doesn't write answers as they are.
+std::vector<token_id> encode_next_turn(const tokenizer& tokens, const chat_style& style,
                                        const chat_message& next, const chat_options& options = {});
 
 /// The token ids that the assistant writes as its turn after the messages `before`, with the token
-/// that ends the turn. They are what the loss of supervised fine-tuning covers; encode_chat of
-/// `before` with a generation prompt gives the ids before them. Throws like encode_chat.
-std::vector<token_id> encode_answer(const tokenizer& tokens, chat_style style,
+/// that ends the turn: what follows the generation prompt in the text with the answer. They are
+/// what the loss of supervised fine-tuning covers; encode_chat of `before` with a generation prompt
+/// gives the ids before them. If the generation prompt opens thoughts and the template leaves them
+/// out of an answer, the answer must begin with them. Throws like encode_chat, and
+/// std::invalid_argument if the answer doesn't follow the generation prompt and if no token ends
+/// it.
+std::vector<token_id> encode_answer(const tokenizer& tokens, const chat_style& style,
                                     const std::vector<chat_message>& before,
                                     const chat_message& answer, const chat_options& options = {});
 
-/// The text of the token that ends an answer.
-std::string_view end_of_turn(chat_style style);
+/// The text of the token that ends an answer: the first one after a short answer. Empty if the
+/// template writes none. Throws like encode_chat.
+std::string end_of_turn(const tokenizer& tokens, const chat_style& style);
 
 }  // namespace troupe::llm

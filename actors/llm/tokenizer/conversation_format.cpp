@@ -30,19 +30,14 @@ void check_plain(const messages& all, const chat_options& options) {
   }
 }
 
-std::string text_of(chat_style style, const messages& all, const chat_options& options) {
-  std::string text;
-  for (const auto& piece : render_chat(style, all, options)) text += piece.text;
-  return text;
-}
-
-bool rewrites_turns(chat_style style, const chat_options& chat) {
+bool rewrites_turns(const chat_style& style, const chat_options& chat) {
   auto options = chat;
   options.generation_prompt = true;
   const chat_message asked{"user", "x"}, next{"user", "z"};
-  const auto before = text_of(style, {asked}, options);
+  const auto before = render_chat(style, {asked}, options).chars;
   const auto after =
-      text_of(style, {asked, {"assistant", "<think>\nThought.\n</think>\n\ny"}, next}, options);
+      render_chat(style, {asked, {"assistant", "<think>\nThought.\n</think>\n\ny"}, next}, options)
+          .chars;
   return !after.starts_with(before) || after.find("Thought.") == after.npos;
 }
 

@@ -109,6 +109,19 @@ std::optional<token_id> tokenizer::find(std::string_view text) const {
   return std::nullopt;
 }
 
+std::optional<token_id> tokenizer::added_at(std::string_view text, bool special_only) const {
+  const entry* longest = nullptr;
+  for (const auto* all : {&raw_, &normalized_}) {
+    const auto list = text.empty() ? all->end() : all->find(text[0]);
+    if (list == all->end()) continue;
+    for (const auto& token : list->second) {
+      if ((special_only && !token.special) || !text.starts_with(token.text)) continue;
+      if (!longest || token.text.size() > longest->text.size()) longest = &token;
+    }
+  }
+  return longest ? std::optional(longest->id) : std::nullopt;
+}
+
 bool tokenizer::is_special(token_id id) const {
   return id >= 0 && id < size() && special_[std::size_t(id)];
 }

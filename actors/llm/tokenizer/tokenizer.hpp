@@ -64,6 +64,9 @@ class tokenizer {
 
   /// The id of the added token with this text, if there is one.
   std::optional<token_id> find(std::string_view text) const;
+  /// The longest added token that the text begins with, if there is one. Its length is that of
+  /// bytes_of. `special_only` leaves out tokens that are text.
+  std::optional<token_id> added_at(std::string_view text, bool special_only) const;
   bool is_special(token_id id) const;
   /// One more than the highest id.
   token_id size() const { return static_cast<token_id>(bytes_.size()); }

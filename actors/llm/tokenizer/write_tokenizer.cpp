@@ -9,14 +9,17 @@ namespace troupe::llm {
 
 void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts& parts,
                      const std::string& end, const std::string& chat_template,
-                     const std::map<std::string, std::string>& special_tokens) {
+                     const std::map<std::string, std::string, std::less<>>& special_tokens) {
   const auto write = [&](const char* name, std::string_view text) {
     replace_durably(folder / name, {&text, 1});
   };
   nlohmann::json config{{"tokenizer_class", "PreTrainedTokenizerFast"},
                         {"clean_up_tokenization_spaces", false}};
   for (const auto& [name, text] : special_tokens) config[name] = text;
-  config["eos_token"] = end;
+  // A template that writes eos_token gets what it got before, which may not be what ends an answer.
+  if (!special_tokens.contains("eos_token") ||
+      chat_template.find("eos_token") == chat_template.npos)
+    config["eos_token"] = end;
   write("tokenizer.json", json_of_parts(parts).dump(1));
   // The template is only in its own file, since a copy in tokenizer_config.json could differ.
   write("tokenizer_config.json", config.dump(2) + '\n');

@@ -23,6 +23,7 @@
 #include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 
@@ -57,7 +58,7 @@ llm::conversation_format language_model::conversations() const {
 
 llm::token_id language_model::end_id() const {
   if (style) {
-    if (const auto end = tokens.find(llm::end_of_turn(*style))) return *end;
+    if (const auto end = tokens.find(llm::end_of_turn(tokens, *style))) return *end;
   } else if (plain_end) {
     return *plain_end;
   }
@@ -117,44 +118,12 @@ std::optional<double> score_of(const std::filesystem::path& folder) {
 
 namespace {
 
-/// What a model's files have besides weights, tokenizer and template.
-struct model_extras {
-  std::map<std::string, std::string> special_tokens;  // by their names
-  std::string generation_config = "{}";
-};
-
-/// The texts of special tokens in a tokenizer_config.json, each a text or an object with one.
-std::map<std::string, std::string> special_tokens_in(const std::filesystem::path& file) {
-  std::map<std::string, std::string> found;
-  if (!std::filesystem::exists(file)) return found;
-  const auto config = llm::read_model_json(file);
-  for (const char* name : {"bos_token", "eos_token", "pad_token", "unk_token"}) {
-    if (!config.is_object() || !config.contains(name)) continue;
-    const auto& value = config[name];
-    const auto& text = value.is_object() && value.contains("content") ? value["content"] : value;
-    if (text.is_string()) found[name] = text.get<std::string>();
-  }
-  return found;
-}
-
-model_extras read_extras(const std::filesystem::path& path, const llm::model_config& config,
-                         const llm::tokenizer& tokens) {
-  model_extras made;
-  if (!std::filesystem::is_directory(path)) {
-    const auto add = [&](const char* name, std::optional<std::int64_t> id) {
-      const auto text = id ? tokens.bytes_of(static_cast<llm::token_id>(*id)) : "";
-      if (!text.empty()) made.special_tokens[name] = text;
-    };
-    add("bos_token", config.bos_token);
-    add("pad_token", config.pad_token);
-    return made;
-  }
-  made.special_tokens = special_tokens_in(path / "tokenizer_config.json");
-  if (const auto file = path / "generation_config.json"; std::filesystem::exists(file)) {
-    const auto settings = llm::read_model_json(file);
-    if (settings.is_object()) made.generation_config = settings.dump();
-  }
-  return made;
+/// The generation_config.json of a model, or an empty object.
+std::string read_generation_config(const std::filesystem::path& path) {
+  const auto file = path / "generation_config.json";
+  if (!std::filesystem::is_directory(path) || !std::filesystem::exists(file)) return "{}";
+  const auto settings = llm::read_model_json(file);
+  return settings.is_object() ? settings.dump() : "{}";
 }
 
 /// The folder or file with the network and all its weights: that of the section, or the model of
@@ -205,6 +174,9 @@ void tell_format(const language_model& model, const model_section& section) {
         {{"model", section.path}, {"end_of_answer", model.tokens.bytes_of(model.end_id())}});
     return;
   }
+  if (!section.chat_template.empty())
+    llm::info_once("the chat template that was asked for",
+                   {{"model", section.path}, {"name", model.style->name()}});
   const auto format = model.conversations();
   if (model.keep_thoughts &&
       llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
@@ -253,15 +225,13 @@ language_model language_model_of(const model_section& section) {
                       .parts = std::move(parts),
                       .thinking = section.thinking,
                       .keep_thoughts = section.thoughts == earlier_thoughts::keep};
-  auto extras = read_extras(words, made.config, made.tokens);
-  made.special_tokens = std::move(extras.special_tokens);
-  made.generation_config = std::move(extras.generation_config);
+  made.special_tokens = llm::read_named_tokens(words);
+  made.generation_config = read_generation_config(words);
   if (section.chat_template != "none") {
-    auto found = llm::find_chat_template(words);
-    if (!found) found = llm::find_chat_template(base);
-    if (found) {
-      made.style = llm::chat_style_of(*found, path.string());
-      const auto [text, thinking] = llm::without_thinking(*found);
+    made.style = llm::find_chat_style(words, section.chat_template);
+    if (!made.style && words != base) made.style = llm::find_chat_style(base);
+    if (made.style) {
+      const auto [text, thinking] = llm::without_thinking(made.style->source());
       made.chat_template = text;
       if (!made.thinking) made.thinking = thinking;
     }

@@ -33,7 +33,7 @@ struct language_model {
   bool keep_thoughts = false;         ///< see conversation_format
   /// For write_model: the texts of further special tokens by their names, such as bos_token, and
   /// the generation_config.json that the model came with, a JSON object.
-  std::map<std::string, std::string> special_tokens = {};
+  llm::named_tokens special_tokens = {};
   std::string generation_config = "{}";
 
   /// The format of the model's conversations.

@@ -43,18 +43,13 @@ void describe(options_schema<model_section>& s) {
           "is a path.");
   s.field("chat_template", &model_section::chat_template)
       .help(
-          "The template of conversations. none asks the model with plain prompts, also if it has a "
-          "template. Empty means the template of the model; a model without one is a base model "
-          "and "
-          "gets plain prompts.");
-  s.rule("chat_template", "none or an empty text", [](const model_section& of) {
-    return of.chat_template.empty() || of.chat_template == "none";
-  });
+          "The name of the chat template, for a model that has several, such as tool_use. none asks "
+          "the model with plain prompts, also if it has a template. Empty means the default one; a "
+          "model without any is a base model and gets plain prompts.");
   s.field("thinking", &model_section::thinking)
       .also_known_as({"enable_thinking"})
       .help(
-          "true lets a model think before it answers, false begins its answers with empty "
-          "thoughts. "
+          "true lets a model think before it answers, false begins its answers with empty thoughts. "
           "null means what its chat template does by default. Templates without thoughts ignore "
           "it.");
   s.field("earlier_thoughts", &model_section::thoughts)

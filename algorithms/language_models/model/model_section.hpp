@@ -32,8 +32,8 @@ struct model_section {
   std::int64_t max_positions = 1024;
   std::string system_prompt = {};
   std::string base_path = {};  ///< the model of the adapters that are in `path`
-  /// "none" asks with plain prompts. Empty means the model's own template, or none for a base
-  /// model.
+  /// The name of the chat template; "none" asks with plain prompts. Empty means the model's default
+  /// template, or none for a base model.
   std::string chat_template = {};
   std::optional<bool> thinking = {};
   earlier_thoughts thoughts = earlier_thoughts::drop;
