@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include "actors/python/python_worker.hpp"
 #include "runtime/system/system.hpp"
@@ -78,6 +79,24 @@ task<> go_wrong() {
 
 TEST_CASE("python text worlds: each fault is told, and a reset starts a process that has ended") {
   play(go_wrong);
+}
+
+TEST_CASE("python text worlds: a world shows what its method practise makes up") {
+  action_random random(1);
+  const auto practise = python_practice(world("text_worlds:Practised"));
+  REQUIRE(practise);
+  std::set<std::string> last;
+  for (int i = 0; i < 20; ++i) {
+    const auto turns = practise(random);
+    REQUIRE(turns.size() == 2);
+    CHECK(turns[0].shown.words == "say a");
+    CHECK(turns[0].said.words == "a");
+    last.insert(turns[1].said.words);
+  }
+  CHECK(last == std::set<std::string>{"a", "b"});
+  CHECK_FALSE(python_practice(world("text_worlds:SaysA")));
+  CHECK_THROWS_WITH(python_practice(world("text_worlds:BadlyPractised"))(random),
+                    Contains("practise: expected a list of pairs of texts, (shown, said)"));
 }
 
 TEST_CASE("python text worlds: a world that can't be made is told at once") {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -219,6 +220,34 @@ task<> judge_in_both(system& sys) {
 TEST_CASE("generate_answers: rewards in Python are those of the same function in C++") {
   system sys({.threads = 1});
   sys.run(judge_in_both(sys));
+}
+
+task<> give_what_trl_gives(system& sys) {
+  auto roles = co_await serve_roles(sys, fingerprint);
+  co_await serve_python(sys, roles, "rewards:of_ids");
+  auto group = co_await generate_answers(roles);
+  for (const auto& a : group.answers)
+    CHECK(a.reward == double(std::accumulate(a.tokens.begin(), a.tokens.end(), 0)));
+}
+
+TEST_CASE("generate_answers: rewards in Python get the tokens of the answers") {
+  system sys({.threads = 1});
+  sys.run(give_what_trl_gives(sys));
+}
+
+task<> give_the_progress(system& sys) {
+  auto roles = co_await serve_roles(sys, fingerprint);
+  co_await serve_python(sys, roles, "rewards:of_state");
+  roles.tasks[0].updates = 7;
+  roles.tasks[0].epochs_per_update = 2.0;
+  const auto group = co_await generate_answers(roles);
+  // The weights have version 3, so that three updates of two epochs each have passed.
+  for (const auto& a : group.answers) CHECK(a.reward == 3 + 100 * 7 + 10000 * 6);
+}
+
+TEST_CASE("generate_answers: rewards in Python get the progress of the run") {
+  system sys({.threads = 1});
+  sys.run(give_the_progress(sys));
 }
 
 task<> drop_what_kills(system& sys) {

@@ -110,6 +110,9 @@ grpo_config read(const char* text) { return parse_config<grpo_config>(json::pars
 
 TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before the run") {
   refuse(small_run("sum_digits", {"python:rewards:nothing"}), "module rewards has no 'nothing'");
+  refuse(small_run("sum_digits", {"python:rewards:needs_level"}),
+         "rewards:needs_level: it takes 'level', but there are prompts, completions, "
+         "completion_ids, trainer_state and the columns: answer");
   refuse(small_run("sum_digits", {"python:misses_a_package:score"}),
          "pip install 'a_package_that_is_missing'");
   refuse(small_run("blackjack", {"python:rewards:right"}), "/reward: expected [] for blackjack");
