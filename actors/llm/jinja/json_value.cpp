@@ -31,7 +31,7 @@ class value_builder : public nlohmann::json_sax<nlohmann::json> {
     return add(of);
   }
   bool string(std::string& of) override { return add(marked(of, mark_)); }
-  bool binary(std::vector<std::uint8_t>&) override { return false; }
+  bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(true); }
   bool start_array(std::size_t) override { return open(false); }
   bool end_object() override { return close(); }

@@ -29,7 +29,8 @@ class parser {
   explicit parser(std::string_view source) : tokens_(tokens_of(source)) {}
 
   tree run() {
-    tree made{.body = read_block({})};
+    tree made;
+    made.body = read_block({});
     made.strings = std::move(strings_);
     for (auto& name : names_) made.names.insert(std::move(name));
     return made;

@@ -1,6 +1,7 @@
 #pragma once
 // The values of templates, which are those of Python.
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,7 +42,8 @@ class value {
   value() = default;
   value(none) : held_(none{}) {}
   value(undefined of) : held_(std::move(of)) {}
-  value(bool of) : held_(of) {}
+  template <std::same_as<bool> Truth>  // a pointer isn't one
+  value(Truth of) : held_(of) {}
   value(std::int64_t of) : held_(of) {}
   value(int of) : held_(std::int64_t{of}) {}
   value(double of) : held_(of) {}

@@ -155,7 +155,7 @@ jinja::value value_of(const chat_message& message, const jinja::jinja_template& 
   }
   std::erase_if(made.entries, [](const auto& entry) { return entry.second.is_none(); });
   const jinja::value* thoughts = nullptr;
-  for (const auto* name : {"reasoning_content", "thinking", "reasoning"})
+  for (const std::string_view name : {"reasoning_content", "thinking", "reasoning"})
     if (!thoughts) thoughts = made.find(name);
   if (!thoughts) return made;
   const auto held = *thoughts;

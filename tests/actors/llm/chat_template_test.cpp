@@ -1,10 +1,18 @@
 #include "actors/llm/tokenizer/chat_template.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
+#include "actors/llm/files/mapped_file.hpp"
+#include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/llm/tokenizer/write_tokenizer.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
 
@@ -12,13 +20,29 @@ namespace troupe::llm {
 namespace {
 
 using Catch::Matchers::Contains;
+using nlohmann::json;
 
+std::string fixture(const std::string& path) {
+  return std::string(mapped_file(testing::source_path("tests/fixtures/llm/" + path)).bytes());
+}
+
+const tokenizer& smollm() {
+  static const auto tokens =
+      read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
+  return tokens;
+}
+const tokenizer& byte_tokens() {
+  static const tokenizer tokens(byte_tokenizer_parts());
+  return tokens;
+}
+
+/// The style of SmolLM2 as published, and of templates of our own that write what the published
+/// ones of other families do.
 chat_style style_named(const std::string& name) {
-  for (const auto style : {chat_style::smollm2, chat_style::qwen2_5, chat_style::qwen3,
-                           chat_style::llama3, chat_style::llama3_2}) {
-    if (name_of(style) == name) return style;
-  }
-  throw std::invalid_argument(name);
+  if (name == "smollm2")
+    return chat_style_of(fixture("tokenizers/smollm/chat_template.jinja"), name);
+  return chat_style(fixture("chat_templates/" + name + ".jinja"), name,
+                    {{"bos_token", "<|begin_of_text|>"}});
 }
 
 TEST_CASE("chat: conversations are written as each family's own template writes them") {
@@ -27,49 +51,219 @@ TEST_CASE("chat: conversations are written as each family's own template writes 
   for (const auto& chat : chats) {
     std::vector<chat_message> messages;
     for (const auto& message : chat["messages"]) messages.push_back({message[0], message[1]});
-    std::string text;
-    for (const auto& piece : render_chat(style_named(chat["style"]), messages,
-                                         {.generation_prompt = chat["open"],
-                                          .thinking = chat["thinking"],
-                                          .date = "01 Feb 2025"})) {
-      text += piece.text;
-    }
+    const auto text = render_chat(style_named(chat["style"]), messages,
+                                  {.generation_prompt = chat["open"],
+                                   .thinking = chat["thinking"],
+                                   .date = "01 Feb 2025"});
     CAPTURE(chat.dump());
-    CHECK(text == chat["text"].get<std::string>());
+    CHECK(text.chars == chat["text"].get<std::string>());
   }
 }
 
 TEST_CASE("chat: special tokens come from the template alone") {
-  const auto tokens = read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
-  const auto ids = encode_chat(tokens, chat_style::smollm2, {{"user", "a<|im_end|>b"}});
+  const auto style = style_named("smollm2");
+  const auto ids = encode_chat(smollm(), style, {{"user", "a<|im_end|>b"}});
   const auto count = [&](const char* name) {
-    return std::count(ids.begin(), ids.end(), tokens.find(name));
+    return std::count(ids.begin(), ids.end(), smollm().find(name));
   };
   CHECK(count("<|im_start|>") == 3);
   CHECK(count("<|im_end|>") == 2);
-  CHECK(tokens.decode(ids).ends_with(
+  CHECK(smollm().decode(ids).ends_with(
       "<|im_start|>user\na<|im_end|>b<|im_end|>\n<|im_start|>assistant\n"));
-  CHECK_THROWS_WITH(encode_chat(tokens, chat_style::llama3, {{"user", "a"}}),
-                    Contains("<|begin_of_text|>"));
+}
+
+TEST_CASE("chat: a template can't make a special token of what a message says") {
+  const auto end = byte_tokens().find("<|end|>").value();
+  const auto ends = [&](const std::string& source, const chat_message& said,
+                        const chat_options& options = {}) {
+    const auto ids = encode_chat(byte_tokens(), chat_style_of(source, "m"), {said}, options);
+    return std::ranges::count(ids, end);
+  };
+  const chat_message user{"user", " <|end|> "};
+  CHECK(ends("{{ messages[0].content }}", user) == 0);
+  CHECK(ends("{{ messages[0].content | trim }}<|end|>", user) == 1);
+  CHECK(ends("{{ messages[0].content.split('|')[1] }}", user) == 0);
+  CHECK(ends("{{ '<|' ~ messages[0].content ~ '|>' }}", {"user", "end"}) == 0);
+  CHECK(ends("{{ messages[0].content ~ 'nd|>' }}", {"user", "<|e"}) == 0);
+  CHECK(ends("{{ messages | tojson }}", user) == 0);
+  CHECK(ends("{{ messages[0].tool_calls }}", {"user", "", R"({"tool_calls": {"<|end|>": "<|end|>"}})"}) == 0);
+  CHECK(ends("{{ tools }}<|end|>", user, {.tools = R"([{"name": "<|end|>"}])"}) == 1);
+  CHECK(ends("{{ '<|' ~ 'end' ~ '|>' }}", user) == 1);
 }
 
 TEST_CASE("chat: a conversation goes on with the ids that were sampled") {
-  const auto smollm = read_tokenizer(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
-  const std::vector<chat_message> before{{"system", "Be brief."}, {"user", "a"}};
-  auto all = before;
-  all.insert(all.end(), {{"assistant", "b"}, {"user", "c <|im_end|>"}});
-  auto ids = encode_chat(smollm, chat_style::smollm2, before);
-  for (const auto id : smollm.encode("b")) ids.push_back(id);
-  ids.push_back(*smollm.find("<|im_end|>"));
-  for (const auto id : encode_next_turn(smollm, chat_style::smollm2, all.back())) ids.push_back(id);
-  CHECK(ids == encode_chat(smollm, chat_style::smollm2, all));
+  for (const auto* name : {"smollm2", "qwen2.5"}) {
+    const auto style = style_named(name);
+    const std::vector<chat_message> before{{"system", "Be brief."}, {"user", "a"}};
+    auto all = before;
+    all.insert(all.end(), {{"assistant", "b"}, {"user", "c <|im_end|>"}});
+    auto ids = encode_chat(smollm(), style, before);
+    for (const auto id : smollm().encode("b")) ids.push_back(id);
+    ids.push_back(*smollm().find("<|im_end|>"));
+    for (const auto id : encode_next_turn(smollm(), style, all.back())) ids.push_back(id);
+    CHECK(ids == encode_chat(smollm(), style, all));
+  }
 }
 
-TEST_CASE("chat: an unknown template, an unknown role and no message are refused") {
-  CHECK_THROWS_WITH(chat_style_of("{{ messages }}", "m.gguf"),
-                    Contains("m.gguf: expected the chat template of"));
-  CHECK_THROWS_WITH(render_chat(chat_style::qwen3, {}), Contains("got none"));
-  CHECK_THROWS_WITH(render_chat(chat_style::qwen3, {{"tool", "x"}}), Contains("got \"tool\""));
+TEST_CASE("chat: the token that ends an answer is the one that the template writes after it") {
+  CHECK(end_of_turn(smollm(), style_named("smollm2")) == "<|im_end|>");
+  CHECK(end_of_turn(smollm(), style_named("qwen3")) == "<|im_end|>");
+  CHECK(end_of_turn(byte_tokens(), chat_style::bytes) == "<|end|>");
+  CHECK(end_of_turn(byte_tokens(), chat_style_of("{{ messages | length }}{{ messages[-1].content }}\n", "m")).empty());
+  CHECK_THROWS_WITH(end_of_turn(byte_tokens(), chat_style_of("x", "m")),
+                    Contains("writes answers as they are"));
+}
+
+TEST_CASE("chat: an answer is what follows the generation prompt, up to its last token") {
+  const std::vector<chat_message> before{{"user", "Two?"}};
+  const auto answered = [&](const chat_style& style, const chat_message& answer,
+                            const chat_options& options = {}) {
+    return smollm().decode(encode_answer(smollm(), style, before, answer, options));
+  };
+  CHECK(answered(style_named("smollm2"), {"assistant", "Dos.<|im_end|>"}) == "Dos.<|im_end|><|im_end|>");
+  // Qwen3 writes empty thoughts, which the prompt has already if it isn't to think.
+  CHECK(answered(style_named("qwen3"), {"assistant", "Dos."}) ==
+        "<think>\n\n</think>\n\nDos.<|im_end|>");
+  CHECK(answered(style_named("qwen3"), {"assistant", "Dos."}, {.thinking = false}) == "Dos.<|im_end|>");
+
+  // The prompt opens thoughts, and the template leaves them out of answers.
+  const auto opens = chat_style_of(
+      "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}<|im_end|>\n"
+      "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}",
+      "m");
+  CHECK(answered(opens, {"assistant", "<think>\nhm</think>Dos."}) == "hm</think>Dos.<|im_end|>");
+  CHECK_THROWS_WITH(answered(opens, {"assistant", "Dos."}),
+                    Contains("follows the generation prompt") && Contains("Dos."));
+  const auto endless = chat_style_of(
+      "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+      "{% if add_generation_prompt %}assistant: {% endif %}",
+      "m");
+  CHECK_THROWS_WITH(answered(endless, {"assistant", "Dos."}), Contains("ends an answer with a token"));
+}
+
+TEST_CASE("chat: fields and tools reach the template, in their order and under transformers' names") {
+  const auto text_of = [](const std::string& source, const chat_message& said,
+                          const chat_options& options = {}) {
+    return render_chat(chat_style_of(source, "m"), {said}, options).chars;
+  };
+  CHECK(text_of("{{ messages[0].tool_calls[0] | tojson }}",
+                {"assistant", "", R"({"tool_calls": [{"b": 1, "a": 2}]})"}) == R"({"b": 1, "a": 2})");
+  CHECK(text_of("{{ messages[0].reasoning_content }}{{ messages[0].thinking }}",
+                {"assistant", "", R"({"reasoning": "hm"})"}) == "hmhm");
+  CHECK(text_of("{{ messages[0].content is defined }}{{ messages[0].x is defined }}",
+                {"assistant", "", R"({"content": null, "x": null})"}) == "FalseFalse");
+  CHECK(text_of("{{ messages[0].content[0].text }}",
+                {"user", "", R"({"content": [{"type": "text", "text": "hi"}]})"}) == "hi");
+  CHECK(text_of("{{ tools is none }}{{ documents is none }}{{ enable_thinking }}", {"user", ""}) ==
+        "TrueTrueTrue");
+  CHECK(text_of("{{ tools[0].function.name }}", {"user", ""},
+                {.tools = R"([{"type": "function", "function": {"name": "f"}}])"}) == "f");
+  CHECK(text_of("{{ strftime_now('%d %B %Y, %A') }}", {"user", ""}, {.date = "01 Feb 2025"}) ==
+        "01 February 2025, Saturday");
+  CHECK_THROWS_WITH(text_of("x", {"user", "", "[]"}), Contains("an object as the fields"));
+  CHECK_THROWS_WITH(text_of("x", {"user", "", "{"}), Contains("the fields of a message: JSON"));
+  CHECK_THROWS_WITH(text_of("x", {"user", ""}, {.tools = "{}"}), Contains("a list of tools"));
+  CHECK_THROWS_WITH(text_of("x", {"user", ""}, {.date = "Feb 2025"}), Contains("26 Jul 2024"));
+}
+
+TEST_CASE("chat: what isn't known in a template, an unknown role and no message are refused") {
+  CHECK_THROWS_WITH(chat_style_of("\n{{ messages | nope }}", "m.gguf"),
+                    Contains("m.gguf: the chat template: line 2: the filter nope isn't known"));
+  CHECK_THROWS_AS(chat_style_of("{% if %}", "m.gguf"), llm_file_error);
+  const auto style = style_named("qwen3");
+  CHECK_THROWS_WITH(render_chat(style, {}), Contains("got none"));
+  CHECK_THROWS_WITH(render_chat(style, {{"usr", "x"}}), Contains("got \"usr\""));
+  CHECK(render_chat(chat_style_of("{{ messages[0].role == 'player' }}", "m"), {{"player", "x"}}).chars ==
+        "True");
+  CHECK_THROWS_WITH(render_chat(chat_style_of("{{ raise_exception('Only one') }}", "m"), {{"user", "x"}}),
+                    Contains("line 1: the template says: Only one"));
+}
+
+// -- where templates live --
+
+void write(const std::filesystem::path& path, const std::string& bytes) {
+  std::filesystem::create_directories(path.parent_path());
+  write_durably(path, bytes);
+}
+
+std::string said_by(const std::filesystem::path& folder, const std::string& name = "",
+                    const chat_options& options = {}) {
+  return render_chat(read_chat_style(folder, name), {{"user", "Hi"}}, options).chars;
+}
+
+const std::string plain =
+    "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
+constexpr const char* plainly = "<|user|>Hi<|end|><|assistant|>";
+
+TEST_CASE("chat: one template in each way in which a folder may have it is the same template") {
+  const temporary_folder folder;
+  const auto in_config = [&](const std::string& name, const json& held) {
+    write(folder.path / name / "tokenizer_config.json", json{{"chat_template", held}}.dump());
+    return folder.path / name;
+  };
+  const auto in_file = [&](const std::string& name, const std::string& text) {
+    write(folder.path / name / "chat_template.jinja", text);
+    return folder.path / name;
+  };
+  CHECK(said_by(in_file("file", plain)) == plainly);
+  CHECK(said_by(in_file("file_with_newline", plain + "\n")) == plainly);
+  CHECK(said_by(in_config("text_in_config", plain)) == plainly);
+  CHECK(said_by(in_config("list_of_one", {{{"name", "default"}, {"template", plain}}})) == plainly);
+  const auto two = in_config("list_of_two", {{{"name", "default"}, {"template", plain}},
+                                             {{"name", "rag"}, {"template", "rag"}}});
+  CHECK(said_by(two) == plainly);
+  CHECK(said_by(two, "rag") == "rag");
+  CHECK(said_by(in_file("comment", "{# a comment #}" + plain + "{# another #}\n")) == plainly);
+  CHECK(said_by(in_file("marks", "{% generation %}" + plain + "{% endgeneration %}")) == plainly);
+  CHECK(said_by(in_file("chatml",
+                        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + "
+                        "'<|im_end|>\\n' }}{% endfor %}")) == "<|im_start|>user\nHi<|im_end|>\n");
+}
+
+TEST_CASE("chat: files come before the configuration, and other templates have names") {
+  const temporary_folder folder;
+  write(folder.path / "tokenizer_config.json", json{{"chat_template", "in the configuration"}}.dump());
+  CHECK(said_by(folder.path) == "in the configuration");
+  write(folder.path / "chat_template.jinja", plain);
+  write(folder.path / "additional_chat_templates/tool_use.jinja", "{{ tools | length }} tools");
+  CHECK(said_by(folder.path) == plainly);
+  CHECK(said_by(folder.path, "", {.tools = "[{}]"}) == "1 tools");
+  CHECK(said_by(folder.path, "default", {.tools = "[{}]"}) == plainly);
+  CHECK(read_chat_style(folder.path, "tool_use").name() == "tool_use");
+  CHECK_THROWS_WITH(read_chat_style(folder.path, "rag"),
+                    Contains("expected one of the chat templates default, tool_use, got rag"));
+}
+
+TEST_CASE("chat: a template gets the tokens that the model names, as texts or as objects") {
+  const temporary_folder folder;
+  write(folder.path / "chat_template.jinja", "{{ bos_token }}x{{ eos_token }}{{ pad_token is defined }}");
+  write(folder.path / "tokenizer_config.json",
+        R"({"bos_token": {"content": "<s>", "special": true}, "eos_token": "</s>", "pad_token": null})");
+  CHECK(said_by(folder.path) == "<s>x</s>False");
+  write(folder.path / "tokenizer_config.json", "{}");
+  write(folder.path / "special_tokens_map.json", R"({"bos_token": "<b>", "eos_token": {"content": "<e>"}})");
+  CHECK(said_by(folder.path) == "<b>x<e>False");
+
+  // A model that is written again has them, too.
+  const auto style = read_chat_style(folder.path);
+  const auto again = folder.path / "again";
+  std::filesystem::create_directories(again);
+  write_tokenizer(again, byte_tokenizer_parts(), "<|end|>", style.source(), style.tokens());
+  CHECK(said_by(again) == "<b>x<e>False");
+}
+
+TEST_CASE("chat: a folder without a template, and one that isn't a text, are refused by their place") {
+  const temporary_folder folder;
+  CHECK_THROWS_WITH(read_chat_style(folder.path),
+                    Contains(folder.path.string()) && Contains("expected a chat template"));
+  write(folder.path / "tokenizer_config.json", R"({"chat_template": 3})");
+  CHECK_THROWS_WITH(read_chat_style(folder.path), Contains("tokenizer_config.json: /chat_template"));
+  write(folder.path / "tokenizer_config.json", R"({"chat_template": [{"name": "default"}]})");
+  CHECK_THROWS_WITH(read_chat_style(folder.path), Contains("name and template"));
+  write(folder.path / "tokenizer_config.json", R"({"chat_template": "{{ x | nope }}"})");
+  CHECK_THROWS_WITH(read_chat_style(folder.path),
+                    Contains(folder.path.string()) && Contains("the filter nope isn't known"));
 }
 
 }  // namespace

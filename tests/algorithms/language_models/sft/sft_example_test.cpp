@@ -23,8 +23,14 @@ const llm::tokenizer& smollm() {
   return tokens;
 }
 
+const llm::chat_style& smollm2() {
+  static const auto style =
+      llm::read_chat_style(testing::source_path("tests/fixtures/llm/tokenizers/smollm"));
+  return style;
+}
+
 sft_encoding chat() {
-  return {.tokens = &smollm(), .style = llm::chat_style::smollm2, .max_tokens = 1000};
+  return {.tokens = &smollm(), .style = smollm2(), .max_tokens = 1000};
 }
 sft_encoding plain() { return {.tokens = &smollm(), .end = 7, .max_tokens = 1000}; }
 
@@ -45,7 +51,7 @@ TEST_CASE("sft examples: with a chat style an example is what a model is asked, 
   const auto made = examples_in({{"prompt", "Hello<|im_end|>"}, {"answer", "Hi."}}, chat());
   REQUIRE(made.size() == 1);
   CHECK(made[0].prompt ==
-        llm::encode_chat(smollm(), llm::chat_style::smollm2, {{"user", "Hello<|im_end|>"}}));
+        llm::encode_chat(smollm(), smollm2(), {{"user", "Hello<|im_end|>"}}));
   CHECK(smollm().decode(made[0].answer) == "Hi.<|im_end|>");
   CHECK(made[0].answer.back() == smollm().find("<|im_end|>"));
 }
