@@ -29,8 +29,10 @@ _PROBES = {
     ("several", "discrete"): ["--env", "simple_spread_v3"],
     ("several", "continuous"): ["--env", "simple_spread_v3", 'env.options={"continuous_actions": true}'],
 }
-# Algorithms that stand in a row without a link of their name, and a page that is no algorithm of the command.
-_OF_PAGE = {"maddpg": ["maddpg", "matd3"], "q_learning": []}
+# A table needs states that can be numbered.
+_OWN_PROBES = {("q_learning", "one", "discrete"): ["--env", "Blackjack-v1"]}
+# Algorithms that stand in a row without a link of their name.
+_OF_PAGE = {"maddpg": ["maddpg", "matd3"]}
 
 
 def list_pages(root):
@@ -125,7 +127,7 @@ def find_problems_of_rows(told, asker, pool):
     for algo in sorted({*told.algorithms} ^ {*rows}):
         yield f"{INDEX}: {algo} is {'not in the table' if algo in told.algorithms else 'no algorithm of the program'}"
     on_environments = [algo for algo in told.algorithms if algo in rows and rows[algo][0] != "tokens"]
-    asked = {(algo, *probe): pool.submit(asker.refusal, ["train", "--algo", algo, *words])
+    asked = {(algo, *probe): pool.submit(asker.refusal, ["train", "--algo", algo, *_OWN_PROBES.get((algo, *probe), words)])
              for algo in on_environments for probe, words in _PROBES.items()}
     for algo, (spaces, modes) in sorted(rows.items()):
         if algo not in told.schemas:

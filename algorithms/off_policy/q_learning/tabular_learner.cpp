@@ -40,11 +40,13 @@ tabular_report tabular_learner::update(const batch& with) {
       const auto state = state_of(rows.obs, row);
       const auto action = rows.choice[row];
       made.q_mean += learner_.values(state)[static_cast<std::size_t>(action)];
-      made.td_error += std::abs(learner_.update({.state = state,
-                                                 .action = action,
-                                                 .reward = rows.reward[row],
-                                                 .terminated = rows.terminated[row] != 0,
-                                                 .next_state = state_of(rows.next_obs, row)}));
+      const bool terminated = rows.terminated[row] != 0;
+      made.td_error += std::abs(
+          learner_.update({.state = state,
+                           .action = action,
+                           .reward = rows.reward[row],
+                           .terminated = terminated,
+                           .next_state = terminated ? 0 : state_of(rows.next_obs, row)}));
       ++made.rows;
     }
   }

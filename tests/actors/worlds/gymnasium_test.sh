@@ -6,7 +6,8 @@ set -eu
 build=${1:?usage: gymnasium_test.sh BUILD_DIR}
 here=$(dirname "$0")
 record=$(mktemp)
-trap 'rm -f "$record"' EXIT
+runs=$(mktemp -d)
+trap 'rm -rf "$record" "$runs"' EXIT
 
 skip() {
   echo "gymnasium: skipped: $1"
@@ -27,4 +28,12 @@ tests=$(find "$build" -type f -name test_environments -perm -u+x | head -n 1)
 [ -n "$tests" ] || fail "test_environments is not built in $build"
 TROUPE_GYMNASIUM_RECORD=$record "$tests" '[.gymnasium]' || fail "the trajectories differ"
 TROUPE_GYMNASIUM_PYTHON=$python "$tests" '[.gymnasium_guest]' || fail "environments in Python differ from the built-in ones, or have a fault"
-echo "2 passed, 0 failed"
+# A table learns on environments in Python whose states are numbered, and is evaluated on them.
+troupe=$build/deploy/troupe/troupe
+for env in FrozenLake-v1 Taxi-v3; do
+  "$troupe" train --algo q_learning --env "gymnasium:$env" -n 2000 "env.python=$python" evaluation.every_steps=0 \
+    evaluation.final_episodes=2 --runs "$runs/$env" --metrics-port 0 || fail "q_learning does not learn on $env"
+  run=$(dirname "$(find "$runs/$env" -name config.json)")
+  "$troupe" eval "$run" --episodes 2 || fail "the table of $env is not evaluated"
+done
+echo "4 passed, 0 failed"
