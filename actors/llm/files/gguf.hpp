@@ -26,10 +26,10 @@ using gguf_value =
 /// metadata, and the tensors are in all of them.
 class gguf_file {
  public:
-  /// Maps the file, or the files, and reads the metadata and the lists of tensors. Throws
-  /// llm_file_error for a
-  /// truncated file, impossible counts and lengths, a key or tensor that occurs twice, an
-  /// unsupported element type, and tensors that aren't aligned, overlap or lie beyond the end.
+  /// Maps the file, or all parts, and reads the metadata and the lists of tensors. Throws
+  /// llm_file_error for a truncated file, impossible counts and lengths, a key or tensor that
+  /// occurs twice, an unsupported element type, tensors that aren't aligned, overlap or lie beyond
+  /// the end, and parts that are missing or belong to another model.
   explicit gguf_file(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_->path(); }

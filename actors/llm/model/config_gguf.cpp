@@ -50,7 +50,8 @@ void refuse_arithmetic(const gguf_file& file, const std::string& architecture) {
       "attention.head_count_kv", "attention.key_length", "attention.value_length",
       "rope.dimension_count", "context_length", "attention.layer_norm_rms_epsilon",
       "rope.freq_base", "rope.scaling.type", "rope.scaling.factor",
-      "rope.scaling.original_context_length", "rope.scale_linear",
+      "rope.scaling.original_context_length", "rope.scale_linear", "rope.scaling.yarn_beta_fast",
+      "rope.scaling.yarn_beta_slow",
       // without arithmetic
       "vocab_size", "tensor_data_layout", "rope.scaling.finetuned", "pooling_type"};
   const auto prefix = architecture + '.';
@@ -135,6 +136,8 @@ model_config read_model_config(const gguf_file& file) {
       s.type = rope_scaling::kind::yarn;
       s.original_max_positions = whole_or("rope.scaling.original_context_length", c.max_positions);
       s.attention_factor = s.factor <= 1 ? 1 : 0.1 * std::log(s.factor) + 1;
+      s.beta_fast = real_or("rope.scaling.yarn_beta_fast", s.beta_fast);
+      s.beta_slow = real_or("rope.scaling.yarn_beta_slow", s.beta_slow);
     } else {
       throw file.error(key("rope.scaling.type"), "expected none, linear or yarn, got \"" +
                                                      detail::printable(*type, 60) + '"');

@@ -71,10 +71,12 @@ class field_reader {
   void pass_over(std::initializer_list<const char*> fields) {
     asked_.insert(fields.begin(), fields.end());
   }
-  /// Refuses the unknown fields.
+  /// Refuses the unknown fields of an object that is about the arithmetic alone, but those that
+  /// change nothing.
   void refuse_others() const {
     for (const auto& [field, value] : object_.items()) {
-      if (!asked_.contains(field)) throw unknown(field);
+      if (!asked_.contains(field) && use_of_key(field, value) != key_use::pass)
+        throw unknown(field);
     }
   }
   /// Refuses the unknown fields that may change the computation, by the rule of config_keys.hpp.

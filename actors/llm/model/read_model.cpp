@@ -95,8 +95,7 @@ llm_file_error missing_in(const named_tensors& tensors, const fs::path& folder,
     return llm_file_error(missing(folder, name).what() +
                           std::string("; config.json has no tie_word_embeddings true, with which "
                                       "the embedding is the head"));
-  // Weights that are quantised without a quantization_config have their parts in tensors like
-  // these.
+  // Quantised weights have their parts in such tensors, also without a quantization_config.
   const auto stem = name.substr(0, name.size() - std::string_view("weight").size());
   for (const char* part : {"qweight", "weight_packed", "weight_q", "scales"}) {
     if (tensors.contains(stem + part))

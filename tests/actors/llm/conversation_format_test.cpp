@@ -1,6 +1,7 @@
 #include "actors/llm/tokenizer/conversation_format.hpp"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <optional>
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"

@@ -70,7 +70,7 @@ TEST_CASE("language model: a base model is asked with plain prompts and ends at 
   CHECK(model.end_id() == id_of(model, "<|endoftext|>"));
   CHECK(model.answer_of("b").back() == model.end_id());
 
-  prompt_format format{model};
+  prompt_format format{folder.model()};
   CHECK(format.prompt_of(llm::problem{.question = "1+2=", .letters = "12>"}) ==
         model.tokens.encode("1+2="));
   format.shots = {{.question = "1+1=", .expected = "2"}};
@@ -151,7 +151,7 @@ TEST_CASE("language model: a letters model that a run has written is asked in le
   const auto read = language_model_of({.path = folder.path.string()});
   CHECK(read.is_letters);
   CHECK(read.stop_ids() == letters.stop_ids());
-  const prompt_format format{read};
+  const prompt_format format{language_model_of({.path = folder.path.string()})};
   CHECK(format.prompt_of(llm::problem{.question = "What?", .letters = "12>"}) ==
         letters.tokens.encode("12>"));
 }

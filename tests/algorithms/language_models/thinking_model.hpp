@@ -2,6 +2,7 @@
 // A model of random weights with the chat format of Qwen3.
 
 #include <optional>
+#include <utility>
 
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
@@ -12,7 +13,7 @@ namespace troupe::testing {
 inline prompt_format thinking_format(std::optional<bool> thinking, bool keep_thoughts = false) {
   const std::filesystem::path words = source_path("tests/fixtures/llm/tokenizers/qwen2");
   auto parts = llm::read_tokenizer_parts(words);
-  const llm::tokenizer tokens(parts);
+  llm::tokenizer tokens(parts);
   const llm::model_config config{.hidden_size = 32,
                                  .intermediate_size = 48,
                                  .layers = 2,
@@ -23,7 +24,7 @@ inline prompt_format thinking_format(std::optional<bool> thinking, bool keep_tho
                                  .max_positions = 512,
                                  .tied_embeddings = true};
   return {{.config = config,
-           .tokens = tokens,
+           .tokens = std::move(tokens),
            .style = llm::chat_style::qwen3,
            .parts = std::move(parts),
            .thinking = thinking,
