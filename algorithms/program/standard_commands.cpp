@@ -67,8 +67,10 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       ->capture_default_str();
   options.add_flag("-P,--progress", to.progress_bar, "Show a progress bar on stderr.");
   options.add_flag("-v,--verbose", to.verbose, "Print a table of numbers after each update.");
-  options.add_flag("--json", to.json,
-                   "Print the summary as one line of JSON on stdout, and all else on stderr.");
+  options.add_flag(
+      "--json", to.json,
+      "Print the summary as one line of JSON on stdout, and warnings and errors alone on "
+      "stderr; with --verbose all else, too.");
   options
       .add_option("--threads", to.threads,
                   "The number of threads in the pool. 0 means one for each core.")

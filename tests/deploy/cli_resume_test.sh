@@ -22,7 +22,7 @@ refuses "overrides of a resumed run are named, and the file that has its options
   '--resume: expected no overrides, since a resumed run takes its options from kept/ppo/CartPole-v1_1/config.json, got trainer.lr=1 seed=2' \
   train --resume kept/ppo/CartPole-v1_1 trainer.lr=1 seed=2
 goal=kept/ppo/CartPole-v1_2
-run train --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
+run train --runs kept --seed 4 --json -v "${tiny[@]}" evaluation.stop_at=1
 holds "a run ends at its goal" "$code == 0 and s['stopped'] and s['steps'] == 256"
 grep -qF "at its goal, an evaluation of at least 1 (evaluation.stop_at); it goes on past that with: troupe train --resume $goal --steps N, N at least 1024" err
 report "and says that, and how it goes on" $?
