@@ -187,8 +187,10 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str()
       ->needs(video);
-  options.add_flag("--json", to.json,
-                   "Print the result as one line of JSON on stdout, and all else on stderr.");
+  options.add_flag(
+      "--json", to.json,
+      "Print the result as one line of JSON on stdout, and warnings and errors alone on "
+      "stderr.");
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);
 }
 
