@@ -119,8 +119,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
           "What schedules, such as trainer.lr_schedule=linear, do in a run that gets a later "
           "end: keep their last values after the earlier end, which is the default, or "
           "stretch to the later one.")
-      ->type_name("{keep,stretch}")
-      ->check(CLI::IsMember({"keep", "stretch"}));
+      ->type_name("{keep,stretch}");
   options
       .add_flag(
           "--continue", to.go_on,

@@ -283,7 +283,10 @@ void refuse_overrides(const train_arguments& arguments) {
 /// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
   const bool may_lengthen = arguments.go_on || (!arguments.resume.empty() && arguments.total_steps);
-  if (arguments.schedules && !may_lengthen)
+  const auto& schedules = arguments.schedules;
+  if (schedules && *schedules != "keep" && *schedules != "stretch")
+    throw std::invalid_argument("--schedules: expected keep or stretch, got \"" + *schedules + '"');
+  if (schedules && !may_lengthen)
     throw std::invalid_argument(
         "--schedules: expected it beside --resume RUN --steps N, or --continue, as only a run that "
         "gets a later end has schedules to keep or stretch");

@@ -79,6 +79,8 @@ grep -q 'a schedule is planned anew.*schedule=trainer.lr_schedule was="0.001 to 
 report "which is told with both values" $?
 refuses "--schedules without a later end is refused" 2 '--schedules: expected it beside --resume RUN --steps N' \
   train --resume falls/ppo/CartPole-v1_1 --schedules keep
+refuses "and so is another word" 2 '--schedules: expected keep or stretch, got "keeps"' \
+  train --resume falls/ppo/CartPole-v1_1 --steps 4096 --schedules keeps
 run train --runs explores --algo dqn --seed 4 -n 400 --metrics-port 0 policy.hidden=[8] collection.learning_starts=100 \
   exploration.fraction=1 exploration.final=0.2 evaluation.final_episodes=1 checkpoint.every_updates=10
 run train --resume explores/dqn/CartPole-v1_1 --steps 800 --metrics-port 0
