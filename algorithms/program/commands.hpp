@@ -41,8 +41,8 @@ struct train_arguments {
   std::string resume;       ///< A run directory. Empty means a new run.
   /// What a resumption with a later end does with schedules: keep or stretch. None means keep.
   std::optional<std::string> schedules;
-  std::string init;         ///< The model whose weights a new run begins with. Empty means none.
-  bool go_on = false;       ///< Resumes the newest run with the same options (--continue).
+  std::string init;    ///< The model whose weights a new run begins with. Empty means none.
+  bool go_on = false;  ///< Resumes the newest run with the same options (--continue).
   bool allow_unsandboxed_code = false;
 };
 /// Trains an agent and prints the result of its evaluation.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runtime/base/log.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 
@@ -32,6 +33,16 @@ const named_algorithm& context::algorithm_in(const nlohmann::json& document,
 
 bool context::has_tasks() const {
   return std::ranges::any_of(algorithms, [](const auto& one) { return !one.tasks.empty(); });
+}
+
+std::FILE* for_people(bool json, bool verbose) {
+  if (!json) return stdout;
+  static std::FILE* const nowhere = std::fopen("/dev/null", "w");
+  return verbose || nowhere == nullptr ? stderr : nowhere;
+}
+
+void quiet_log(bool json, bool verbose) {
+  if (json && !verbose) log::set_level("warn");
 }
 
 }  // namespace troupe::command

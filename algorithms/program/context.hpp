@@ -1,6 +1,7 @@
 #pragma once
 // The program's data that its commands share.
 
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ struct context {
   /// True if any of the algorithms trains language models.
   bool has_tasks() const;
 };
+
+/// Returns the stream for sentences. With --json stdout has the JSON object alone, and stderr has
+/// warnings and errors alone; `verbose` keeps the sentences, on stderr.
+std::FILE* for_people(bool json, bool verbose = false);
+/// Logs warnings and errors alone for a command with --json, unless it is verbose.
+void quiet_log(bool json, bool verbose = false);
 
 /// The name_source of the program.
 std::vector<known_name> known_names(const context& of, const std::string& kind,

@@ -28,9 +28,6 @@ namespace {
 
 constexpr std::size_t episodes_usual = 100;
 
-/// The stream for sentences. With --json stdout has the JSON object alone.
-std::FILE* for_people(const eval_arguments& arguments) { return arguments.json ? stderr : stdout; }
-
 /// Makes one environment, which plays each of its tasks in turn if it has several.
 hosted_environment::factory one_environment(env_section played) {
   played.render = true;
@@ -66,7 +63,7 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
                      });
     const auto result = player.evaluate(trained, video.episodes(), arguments.seed);
     video.finish();
-    std::fprintf(for_people(arguments), "%s: %zu %s %s, %zu pictures, %.1f s%s\n",
+    std::fprintf(for_people(arguments.json), "%s: %zu %s %s, %zu pictures, %.1f s%s\n",
                  arguments.video.c_str(), video.episodes(),
                  video.episodes() == 1 ? "episode of return" : "episodes of mean return",
                  score_text(result.mean).c_str(), video.frames(), video.seconds(),
@@ -104,15 +101,15 @@ nlohmann::ordered_json joint_actions_of(const eval_arguments& arguments, const e
   nlohmann::ordered_json by_name;
   if (shares.empty()) return by_name;
   for (std::size_t i = 0; i < shares.size(); ++i) by_name[joint_action_name(spec, i)] = shares[i];
-  std::fputs("joint actions, as shares of the steps:\n", for_people(arguments));
+  std::fputs("joint actions, as shares of the steps:\n", for_people(arguments.json));
   const auto [columns, rows] = table_of(spec, shares);
   const auto print = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto first = static_cast<int>(columns[0].size());
-      std::fprintf(for_people(arguments), i == 0 ? "  %-*s" : "  %*s", i == 0 ? first : 7,
+      std::fprintf(for_people(arguments.json), i == 0 ? "  %-*s" : "  %*s", i == 0 ? first : 7,
                    cells[i].c_str());
     }
-    std::fputs("\n", for_people(arguments));
+    std::fputs("\n", for_people(arguments.json));
   };
   print(columns);
   for (const auto& row : rows) print(row);
@@ -186,13 +183,13 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
     }
   }();
   const auto score = score_of(result, spec.reward_threshold);
-  std::fprintf(for_people(arguments), "%s, weights of version %lld: %s\n", played.id.c_str(),
+  std::fprintf(for_people(arguments.json), "%s, weights of version %lld: %s\n", played.id.c_str(),
                static_cast<long long>(version), verdict_of(score, settings.labels).c_str());
   nlohmann::ordered_json agents;
   for (std::size_t i = 0; i < result.agent_means.size(); ++i) {
     const auto& name = result.agent_names[i];
     agents[name] = result.agent_means[i];
-    std::fprintf(for_people(arguments), "  %s: %s\n", name.c_str(),
+    std::fprintf(for_people(arguments.json), "  %s: %s\n", name.c_str(),
                  score_text(result.agent_means[i]).c_str());
   }
   const auto together = joint_actions_of(arguments, spec, result.joint_actions);
@@ -217,7 +214,7 @@ int eval_answers(const eval_arguments& arguments, const run_directory& run, cons
                  const named_algorithm& algorithm) {
   const auto path = model_of_run(run, arguments.model, "--model ");
   const auto [result, verdict] = algorithm.evaluate(document, may, path, arguments.episodes);
-  std::fprintf(for_people(arguments), "%s, %s: %s\n", task.c_str(), arguments.model.c_str(),
+  std::fprintf(for_people(arguments.json), "%s, %s: %s\n", task.c_str(), arguments.model.c_str(),
                verdict.c_str());
   if (arguments.json) {
     auto line = line_of(algorithm.name, task, score_of(result, std::nullopt));
@@ -231,6 +228,7 @@ int eval_answers(const eval_arguments& arguments, const run_directory& run, cons
 }  // namespace
 
 int eval(const eval_arguments& arguments, const context& of) {
+  quiet_log(arguments.json);
   use_one_torch_thread();
   try {
     const auto run = run_directory::open(arguments.run_directory);

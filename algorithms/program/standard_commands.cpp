@@ -67,8 +67,10 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       ->capture_default_str();
   options.add_flag("-P,--progress", to.progress_bar, "Show a progress bar on stderr.");
   options.add_flag("-v,--verbose", to.verbose, "Print a table of numbers after each update.");
-  options.add_flag("--json", to.json,
-                   "Print the summary as one line of JSON on stdout, and all else on stderr.");
+  options.add_flag(
+      "--json", to.json,
+      "Print the summary as one line of JSON on stdout, and warnings and errors alone on "
+      "stderr; with --verbose all else, too.");
   options
       .add_option("--threads", to.threads,
                   "The number of threads in the pool. 0 means one for each core.")
@@ -117,8 +119,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
           "What schedules, such as trainer.lr_schedule=linear, do in a run that gets a later "
           "end: keep their last values after the earlier end, which is the default, or "
           "stretch to the later one.")
-      ->type_name("{keep,stretch}")
-      ->check(CLI::IsMember({"keep", "stretch"}));
+      ->type_name("{keep,stretch}");
   options
       .add_flag(
           "--continue", to.go_on,
@@ -185,8 +186,10 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str()
       ->needs(video);
-  options.add_flag("--json", to.json,
-                   "Print the result as one line of JSON on stdout, and all else on stderr.");
+  options.add_flag(
+      "--json", to.json,
+      "Print the result as one line of JSON on stdout, and warnings and errors alone on "
+      "stderr.");
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);
 }
 

@@ -111,9 +111,6 @@ void choose_environment(nlohmann::json& document, const named_algorithm& which, 
   if (!document.contains(at)) document[at] = of.environment;
 }
 
-/// The stream for sentences. With --json stdout has the JSON object alone.
-std::FILE* for_people(const train_arguments& arguments) { return arguments.json ? stderr : stdout; }
-
 void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels) {
   const evaluation_score score{.mean = s.eval_mean,
                                .std = s.eval_std,
@@ -286,7 +283,10 @@ void refuse_overrides(const train_arguments& arguments) {
 /// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
   const bool may_lengthen = arguments.go_on || (!arguments.resume.empty() && arguments.total_steps);
-  if (arguments.schedules && !may_lengthen)
+  const auto& schedules = arguments.schedules;
+  if (schedules && *schedules != "keep" && *schedules != "stretch")
+    throw std::invalid_argument("--schedules: expected keep or stretch, got \"" + *schedules + '"');
+  if (schedules && !may_lengthen)
     throw std::invalid_argument(
         "--schedules: expected it beside --resume RUN --steps N, or --continue, as only a run that "
         "gets a later end has schedules to keep or stretch");
@@ -439,7 +439,7 @@ std::string stopped_to_json(const run_result& result, const run_settings& settin
 
 int report(const train_arguments& arguments, const run_settings& settings, const run_result& result,
            const context& of) {
-  std::FILE* const to = for_people(arguments);
+  std::FILE* const to = for_people(arguments.json, arguments.verbose);
   if (!result.summary) {
     const int code = report_stopped(to, result, settings, of);
     if (arguments.json) std::puts(stopped_to_json(result, settings).c_str());
@@ -479,6 +479,7 @@ int train(const train_arguments& arguments, const context& of) {
   const auto complain = [&](const std::exception& e) {
     fmt::print(stderr, "{} train: {}\n", of.program, e.what());
   };
+  quiet_log(arguments.json, arguments.verbose);
   const auto metrics = std::make_shared<metrics_registry>();
   beginning start;
   try {

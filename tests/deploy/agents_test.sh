@@ -3,7 +3,7 @@
 set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
-few=(--algo mappo --env simple_spread_v3 --seed 3 --json --metrics-port 0 agents.share=false env.n_envs=8
+few=(--algo mappo --env simple_spread_v3 --seed 3 --json -v --metrics-port 0 agents.share=false env.n_envs=8
   rollout.n_steps=50 trainer.batch_size=200 trainer.n_epochs=2 evaluation.every_steps=0 evaluation.final_episodes=8)
 
 field() {  # field NAME: of the summary in out's last line

@@ -69,7 +69,7 @@ refuses "a curriculum for an environment in Python without levels is refused wit
 
 # ---- processes that are replaced
 
-run train --env good:Leaks "${small[@]}" env.replace_after_episodes=60 --json
+run train --env good:Leaks "${small[@]}" env.replace_after_episodes=60 --json -v
 holds "a run whose processes are replaced ends" 's["steps"] == 640'
 ! grep -q 'an episode was dropped' err && grep -q 'a Python process is replaced between episodes.*reason=episodes' err
 report "and loses no episode" $?

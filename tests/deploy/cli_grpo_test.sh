@@ -35,7 +35,7 @@ refuses "samples of a run that has none are refused by their file" 2 \
 
 # ---- a run
 
-run train --algo grpo -n 2 --runs words --metrics-port 0 --json warm_start.batches=20 warm_start.batch_size=16 \
+run train --algo grpo -n 2 --runs words --metrics-port 0 --json -v warm_start.batches=20 warm_start.batch_size=16 \
   task.problems.size=1 task.problems.training=4 task.problems.held_out=5 rollout.prompts=2 rollout.group=4 \
   evaluation.every_updates=1 evaluation.problems=2 evaluation.final_problems=3 trainer.clip_low=0.1
 report "train --algo grpo ends well" $((code != 0))

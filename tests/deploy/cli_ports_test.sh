@@ -56,7 +56,7 @@ refuses "and one with a folder that has no certificates" 2 'nowhere/' \
 run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
 [[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
 report "an address that this machine doesn't have is refused by its text" $?
-run_beside 9464 train -n 2048 --json trainer.n_epochs=1 evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=2048
+run_beside 9464 train -n 2048 --json -v trainer.n_epochs=1 evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=2048
 [[ $code -eq 0 ]] && grep -q 'port is busy.*9464' err
 report "a busy default port gives way, and stderr says so" $?
 grep -q 'metrics are served.*http://localhost:9[0-9]*/' err

@@ -22,7 +22,7 @@ refuses "overrides of a resumed run are named, and the file that has its options
   '--resume: expected no overrides, since a resumed run takes its options from kept/ppo/CartPole-v1_1/config.json, got trainer.lr=1 seed=2' \
   train --resume kept/ppo/CartPole-v1_1 trainer.lr=1 seed=2
 goal=kept/ppo/CartPole-v1_2
-run train --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
+run train --runs kept --seed 4 --json -v "${tiny[@]}" evaluation.stop_at=1
 holds "a run ends at its goal" "$code == 0 and s['stopped'] and s['steps'] == 256"
 grep -qF "at its goal, an evaluation of at least 1 (evaluation.stop_at); it goes on past that with: troupe train --resume $goal --steps N, N at least 1024" err
 report "and says that, and how it goes on" $?
@@ -79,6 +79,8 @@ grep -q 'a schedule is planned anew.*schedule=trainer.lr_schedule was="0.001 to 
 report "which is told with both values" $?
 refuses "--schedules without a later end is refused" 2 '--schedules: expected it beside --resume RUN --steps N' \
   train --resume falls/ppo/CartPole-v1_1 --schedules keep
+refuses "and so is another word" 2 '--schedules: expected keep or stretch, got "keeps"' \
+  train --resume falls/ppo/CartPole-v1_1 --steps 4096 --schedules keeps
 run train --runs explores --algo dqn --seed 4 -n 400 --metrics-port 0 policy.hidden=[8] collection.learning_starts=100 \
   exploration.fraction=1 exploration.final=0.2 evaluation.final_episodes=1 checkpoint.every_updates=10
 run train --resume explores/dqn/CartPole-v1_1 --steps 800 --metrics-port 0

@@ -13,7 +13,7 @@ refuses "lines that can't be learned from are told with their file and number" 2
 refuses "a run of sft needs examples" 2 '/task/data: expected a file of examples' train --algo sft
 refuses "and no environment" 2 'sft trains a language model on examples (task.data=FILE)' \
   train --algo sft --env CartPole-v1
-run train --algo sft --runs words --metrics-port 0 --json task.data=numbers.jsonl task.prompt=question \
+run train --algo sft --runs words --metrics-port 0 --json -v task.data=numbers.jsonl task.prompt=question \
   task.answer=completion task.held_out=0.2 trainer.batch_size=8 model.layers=2 model.hidden_size=32
 report "train --algo sft ends well" $((code != 0))
 grep -qE '^numbers after 6 updates in .* updates/s\): minus loss -[0-9.]+ \+/- [0-9.]+ over 4 held-out examples$' err

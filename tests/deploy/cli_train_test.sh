@@ -5,7 +5,7 @@ source "$(dirname "$0")/common.sh" "$1"
 
 short=(evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=2048)
 
-run train -n 4096 --seed 3 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
+run train -n 4096 --seed 3 --json -v --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
 report "a short run succeeds" $((code != 0))
 grep -q 'a run begins algo=ppo .*directory=runs/ppo/CartPole-v1_1' err
 report "stderr says which algorithm runs, and where" $?
@@ -15,6 +15,17 @@ grep -q 'the newest weights were evaluated steps=2048 mean=.* episodes=2' err
 report "and each evaluation is told while it trains" $?
 grep -q 'NOT solved: that takes 475' err
 report "what is not solved is said to be" $?
+cp out verbose_out
+run train -n 2048 --seed 3 --json --metrics-port 0 --runs quiet trainer.n_epochs=2 "${short[@]}"
+[[ $code -eq 0 && $(wc -l <out) -eq 1 && ! -s err ]]
+report "without -v, --json leaves stderr to warnings and errors" $?
+run train -n 100 --json --metrics-port 0 --runs quiet rollout.n_steps=64 env.n_envs=8 evaluation.final_episodes=1
+[[ $code -eq 0 ]] && grep -q 'the run takes more steps than total_steps' err && [[ $(wc -l <err) -eq 1 ]]
+report "of which each is there" $?
+run eval quiet/ppo/CartPole-v1_1 --episodes 2 --json
+[[ $code -eq 0 && $(wc -l <out) -eq 1 && ! -s err ]]
+report "and so does eval" $?
+cp verbose_out out
 holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps start_s wall_s cpu_s
   steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped stop_reason rollouts_failed staleness_mean staleness_max overlap_fraction
   metrics_port resumed_from_step weights_sha256 run_directory'''.split())"

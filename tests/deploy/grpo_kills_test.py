@@ -19,13 +19,13 @@ UPDATES, PROMPTS, WORKERS, STALENESS, CHECKPOINTED = 16, 4, 6, 2, 2
 KILLS = (range(3, 6), range(8, 11), range(13, 15))
 # Groups that may be done or under way when the last update begins, and are never trained on.
 LEFT_OVER = (1 + STALENESS) * PROMPTS
-OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "task.problems.training=400", "warm_start.batches=2",
+OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "--verbose", "task.problems.training=400", "warm_start.batches=2",
            "warm_start.batch_size=16", "trainer.zero_variance_groups=keep", f"rollout.prompts={PROMPTS}", "rollout.group=4",
            "rollout.max_completion_tokens=4", f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}",
            "evaluation.every_updates=0", "evaluation.final_problems=5", f"checkpoint.every_updates={CHECKPOINTED}"]
 # A run on a file, whose epochs are ten updates.
 LINES = 40
-FILE_OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "--mode", "async", "task.problems.held_out=8",
+FILE_OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "--verbose", "--mode", "async", "task.problems.held_out=8",
                 "model.layers=1", "model.hidden_size=32", "model.max_positions=64", "trainer.zero_variance_groups=keep",
                 f"rollout.prompts={PROMPTS}", "rollout.group=2", "rollout.max_completion_tokens=4",
                 f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}", "evaluation.every_updates=0",
@@ -97,7 +97,7 @@ class Kills(unittest.TestCase):
             self.kill_after(update, seconds, run, asked, reached)
             reached = newest_checkpoint(run)
             self.assertGreaterEqual(reached, (update - 1) // CHECKPOINTED * CHECKPOINTED)
-            asked = ["--resume", run, "--metrics-port", "0", "--json"]
+            asked = ["--resume", run, "--metrics-port", "0", "--json", "--verbose"]
         summary = self.finish(*asked)
         self.assertEqual(summary["resumed_from_step"], reached)
         self.assertEqual(summary["rollouts_failed"], 0)
@@ -140,7 +140,7 @@ class Kills(unittest.TestCase):
             time.sleep(self.random.uniform(0, 0.1))
             process.kill()
             self.assertEqual(process.wait(), -9, "the run ended before it was killed")
-            asked = ["--resume", run, "--metrics-port", "0", "--json"]
+            asked = ["--resume", run, "--metrics-port", "0", "--json", "--verbose"]
         return self.finish(*asked)
 
     def test_each_line_of_a_file_is_trained_on_once_an_epoch(self):

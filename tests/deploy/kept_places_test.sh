@@ -73,7 +73,7 @@ compare "processes" "$started" 1 env.placement=process
 # One tells the spaces, one is of the environments, one of the evaluations, and one of the last evaluation.
 compare "Python" "$printed" 4 "${python_options[@]}"
 compare "Python in processes" "$printed" 4 "${python_options[@]}" env.placement=process
-run train --metrics-port 0 --json --runs many --mode async -n 2048 rollout.n_steps=64 rollout.workers=4 \
+run train --metrics-port 0 --json -v --runs many --mode async -n 2048 rollout.n_steps=64 rollout.workers=4 \
   checkpoint.every_updates=2 env.placement=process env.replicas=4
 holds "four processes in async mode: it trains" "s['steps'] >= 2048 and s['rollouts_failed'] == 0"
 [[ $(grep -c "$started" err) -eq 4 ]]

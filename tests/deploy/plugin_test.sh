@@ -14,7 +14,7 @@ report "the run directory has the name of the file" $?
 run eval runs/ppo/lamps.so_1 --episodes 5 --json
 holds "eval plays it" 's["eval_mean"] > 19'
 
-run train --env ./lamps.so -n 1024 env.n_envs=2 env.placement=process --runs placed --json "${few[@]}"
+run train --env ./lamps.so -n 1024 env.n_envs=2 env.placement=process --runs placed --json -v "${few[@]}"
 [[ $code -eq 0 ]] && grep -q 'program=.*/libexec/troupe/env-host' err
 report "env-host loads it in a process of its own" $?
 here=$(tail -1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)["weights_sha256"])')

@@ -31,7 +31,8 @@ python_dataset<problem>::maker training_problems(const std::vector<problem>& hel
 
 /// Returns an answer as rewards in Python get it. `prompt` is the question that the model was
 /// asked. The columns are those of the problem. A problem without columns has the column `answer`,
-/// and `tests_passed` if `is_code` is true. A prompt that is a conversation is given as its messages.
+/// and `tests_passed` if `is_code` is true. A prompt that is a conversation is given as its
+/// messages.
 judged_completion completion_of(const answered_problem& judged, std::string prompt, bool is_code);
 /// The names of all columns that completion_of gives for these problems.
 std::vector<std::string> columns_of(const std::vector<const problem*>& problems, bool is_code);

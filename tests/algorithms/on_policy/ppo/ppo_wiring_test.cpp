@@ -131,6 +131,19 @@ TEST_CASE("train_in: linear schedules count the steps of the rollout that is tra
   }
 }
 
+TEST_CASE("train_in: linear schedules keep their last values after schedule_steps") {
+  auto config = short_run(training_mode::sync, "CartPole-v1");
+  config.trainer.lr = 3e-4;
+  config.trainer.lr_schedule = annealing::linear;
+  config.schedule_steps = config.total_steps;
+  config.total_steps += 2 * config.steps_of_update();
+  const finished run(algorithm_with(config));
+  const auto rates = run.logged("train/learning_rate");
+  REQUIRE(rates.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(rates[i] == Approx(1e-4 * std::max(0.0, 2.0 - static_cast<double>(i))).margin(1e-12));
+}
+
 TEST_CASE("train_in: a rollout of older weights is trained on as stale") {
   // Of fresh data the weight of each row is 1, and so is that of stale data that is taken for
   // fresh.
