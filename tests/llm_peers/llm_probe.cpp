@@ -5,6 +5,9 @@
 //   and "packed", [tokens, vocabulary] llm_probe greedy MODEL COUNT   [ids] from stdin; [ids] that
 //   follow llm_probe rewrite MODEL FOLDER writes the model as safetensors llm_probe speed MODEL
 //   COUNT    CPU seconds of COUNT steps of 32 sequences that share a prompt of 64 tokens
+//   llm_probe chats MODEL   a conversation in JSON a line from stdin: messages with role, content and
+//   fields (JSON), tools (JSON), open, thinking, date; {"text": text, "ids": [ids]} or {"refused":
+//   why}
 
 #include "actors/torch/torch.hpp"
 
@@ -17,6 +20,7 @@
 #include "actors/llm/model/decoder.hpp"
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/torch/torch_threads.hpp"
 
@@ -35,6 +39,30 @@ void tokenize(const std::string& path) {
     const auto parsed = tokens.encode(text, {.add_special = true, .parse_special = true});
     const json answer{
         {"plain", tokens.encode(text)}, {"parsed", parsed}, {"text", tokens.decode(parsed)}};
+    std::cout << answer.dump() << '\n';
+  }
+}
+
+void chats(const std::string& path) {
+  const auto tokens = read_tokenizer(path);
+  const auto style = read_chat_style(path);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const auto asked = json::parse(line);
+    std::vector<chat_message> messages;
+    for (const auto& one : asked["messages"])
+      messages.push_back({one["role"], one["content"], one["fields"]});
+    const chat_options options{.generation_prompt = asked["open"],
+                               .thinking = asked["thinking"],
+                               .date = asked["date"],
+                               .tools = asked["tools"]};
+    json answer;
+    try {
+      answer["text"] = render_chat(style, messages, options).chars;
+      answer["ids"] = encode_chat(tokens, style, messages, options);
+    } catch (const std::invalid_argument& e) {
+      answer = {{"refused", e.what()}};
+    }
     std::cout << answer.dump() << '\n';
   }
 }
@@ -94,6 +122,10 @@ int run(const std::vector<std::string>& words) {
   const auto third = words.size() > 2 ? words[2] : std::string();
   if (command == "tokenize") {
     tokenize(words[1]);
+    return 0;
+  }
+  if (command == "chats") {
+    chats(words[1]);
     return 0;
   }
   const auto m = read_model(words[1]);

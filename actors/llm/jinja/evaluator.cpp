@@ -141,7 +141,7 @@ class evaluator {
         return eval(of.expressions[1], around).truth();
       };
     }
-    loop_state state(std::move(items), std::move(keeps), ++loops_);
+    loop_state state(std::move(items), std::move(keeps));
     bool any = false;
     while (state.next()) {
       any = true;
@@ -151,7 +151,6 @@ class evaluator {
       assign(*of.targets[0], state.current(), around);
       if (execute(of.bodies[0], around, to) == flow::leave) break;
     }
-    --loops_;
     if (any || of.bodies.size() < 2) return flow::on;
     scope around{&in};
     return execute(of.bodies[1], around, to);
@@ -414,7 +413,6 @@ class evaluator {
   machine& run_;
   int& line_;
   int depth_ = 0;
-  int loops_ = 0;
   std::deque<macro> macros_;
 };
 

@@ -349,6 +349,7 @@ value format_method(machine& run, const bound_method& method, given all) {
   if (whole.markup) fail("format: expected a text that isn't of the filter safe");
   text_builder to(run);
   std::size_t automatic = 0;
+  bool has_numbers = false;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     const char c = whole.chars[at];
     const bool doubled = at + 1 < whole.size() && whole.chars[at + 1] == c;
@@ -364,12 +365,14 @@ value format_method(machine& run, const bound_method& method, given all) {
     at = end;
     const value* held = nullptr;
     if (field.find_first_not_of("0123456789") == field.npos && field.size() < 6) {
+      has_numbers = has_numbers || !field.empty();
       const auto index = field.empty() ? automatic++ : static_cast<std::size_t>(std::atoi(field.c_str()));
       if (index < all.positional.size()) held = &all.positional[index];
     } else {
       for (const auto& [name, of] : all.named)
         if (name == field) held = &of;
     }
+    if (has_numbers && automatic > 0) fail("format: expected {} or {0}, got both");
     if (!held) fail("format: expected a value for each {}, and no format in it");
     to.add(str_of(run, *held));
   }

@@ -20,8 +20,8 @@ value call_function(machine& run, builtin function, const given_arguments& given
 /// The function of this name, or undefined.
 value function_named(std::string_view name);
 
-/// True if values of this type have a method of this name in Python. `is_known` is whether it is
-/// one of those here.
+/// True if values of this type have a method of this name in Python, also one that isn't known
+/// here.
 bool has_method(const value& of, std::string_view name);
 
 /// The arguments of a call by the names of the parameters.

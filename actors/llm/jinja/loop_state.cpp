@@ -15,8 +15,9 @@ value loop_state::attribute(machine& run, std::string_view name) {
   }
   if (name == "revindex") return length() - index_;
   if (name == "revindex0") return length() - index_ - 1;
-  if (name == "depth") return depth_;
-  if (name == "depth0") return depth_ - 1;
+  // They count the levels of recursive loops, which aren't known here.
+  if (name == "depth") return 1;
+  if (name == "depth0") return 0;
   if (name == "previtem")
     return previous_ ? *previous_ : value(undefined{"loop.previtem of the first item"});
   if (name == "nextitem") {

@@ -17,8 +17,8 @@ namespace troupe::llm::jinja {
 class loop_state {
  public:
   /// `keeps` is null if there is no condition.
-  loop_state(std::vector<value> items, std::function<bool(const value&)> keeps, int depth)
-      : items_(std::move(items)), keeps_(std::move(keeps)), depth_(depth) {}
+  loop_state(std::vector<value> items, std::function<bool(const value&)> keeps)
+      : items_(std::move(items)), keeps_(std::move(keeps)) {}
 
   /// Goes to the next item. False at the end.
   bool next() {
@@ -53,7 +53,6 @@ class loop_state {
 
   std::vector<value> items_;
   std::function<bool(const value&)> keeps_;
-  int depth_;
   std::size_t read_ = 0;           // how many items were looked at
   std::vector<std::size_t> kept_;  // the places of those that the condition keeps
   std::int64_t index_ = -1;

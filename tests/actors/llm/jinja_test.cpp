@@ -2,12 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "actors/llm/files/mapped_file.hpp"
 #include "actors/llm/jinja/jinja_template.hpp"
 #include "actors/llm/jinja/json_value.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
-#include "actors/llm/files/mapped_file.hpp"
-#include "tests/message_of.hpp"
 
 namespace troupe::llm::jinja {
 namespace {

@@ -48,7 +48,6 @@ missing + 1
 missing | length ~ missing | list
 missing | int
 d.b ~ d['A'] ~ d.nope ~ d['c d']
-d.items
 d.items is defined ~ d['items']
 d.items() | list
 d.keys() | list ~ d.values() | list
@@ -91,7 +90,6 @@ s.startswith(' H') ~ s.endswith(('d', 'd ')) ~ u.startswith('日', 7) ~ u.endswi
 ', '.join(numbers)
 '{} and {1}'.format(1, 2)
 '{} {name} {{}}'.format(n, name=s)
-'{:>5}'.format(1)
 '%s=%d%%' % ('a', 3) ~ '%s' % n ~ '%r' % 'q'
 '%d' % 'x'
 '%s %s' % 'x'
@@ -104,7 +102,7 @@ people | sort(attribute='age') | map(attribute='name') | join(',')
 people | sort(attribute='age,name') | map(attribute='name') | join(',')
 [1, 'a'] | sort
 words | unique | join(',') ~ words | unique(case_sensitive=true) | join(',')
-numbers | reverse | list ~ 'abc' | reverse ~ numbers | reverse
+numbers | reverse | list ~ 'abc' | reverse ~ (numbers | reverse) is sequence
 numbers | sum ~ people | sum(attribute='age') ~ numbers | min ~ numbers | max ~ words | max
 people | map(attribute='name') | list ~ words | map('upper') | list ~ people | map(attribute='q', default='-') | list
 people | selectattr('age', 'equalto', 30) | map(attribute='name') | list
