@@ -177,7 +177,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
       .idempotent = {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
                      endpoint<&grpo_trainer::restore>}};
   trainer_ = co_await in.serve<grpo_trainer>(std::move(learning), std::move(make), in.store,
-                                              std::optional(in.settings.seed));
+                                             std::optional(in.settings.seed));
   if (from) co_await trainer_.route<&grpo_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 

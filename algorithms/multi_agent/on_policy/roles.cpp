@@ -47,7 +47,7 @@ task<> joint_on_policy::serve_trainer(const checkpoint* from) {
       .idempotent = {endpoint<&joint_trainer::publish>, endpoint<&joint_trainer::save>,
                      endpoint<&joint_trainer::restore>}};
   trainer_ = co_await in.serve<joint_trainer>(std::move(learning), setup_.maker(shape), in.store,
-                                               std::optional(in.settings.seed));
+                                              std::optional(in.settings.seed));
   if (from) co_await trainer_.route<&joint_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 
