@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "actors/environments/obs_scale.hpp"
 #include "actors/networks/acting_policies.hpp"
 #include "actors/networks/actor_critic.hpp"
@@ -66,6 +68,11 @@ int checked_outputs_of(const network_shape& shape, const network_options& option
       throw std::invalid_argument(
           "a table (" + to_string(shape) +
           "): expected observations of one-hot parts, which are not normalised and have no mask");
+    }
+    constexpr std::int64_t entries_max = std::int64_t{1} << 28;
+    if (fits && shape.state_count() > entries_max / shape.discrete_actions) {
+      throw std::invalid_argument(fmt::format("a table ({}): expected at most {} entries, got more",
+                                              to_string(shape), entries_max));
     }
   }
   const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;

@@ -217,7 +217,8 @@ task<> grpo::serve_trainer(const checkpoint* from) {
       .deadline = long_call,
       .idempotent = {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
                      endpoint<&grpo_trainer::restore>}};
-  trainer_ = co_await in.serve<grpo_trainer>(std::move(learning), std::move(make), in.store);
+  trainer_ = co_await in.serve<grpo_trainer>(std::move(learning), std::move(make), in.store,
+                                             std::optional(in.settings.seed));
   if (from) co_await trainer_.route<&grpo_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 

@@ -72,7 +72,8 @@ task<> sft::serve_trainer(const checkpoint* from) {
       .deadline = long_call,
       .idempotent = {endpoint<&sft_trainer::publish>, endpoint<&sft_trainer::save>,
                      endpoint<&sft_trainer::restore>}};
-  trainer_ = co_await in.serve<sft_trainer>(std::move(learning), std::move(make), in.store);
+  trainer_ = co_await in.serve<sft_trainer>(std::move(learning), std::move(make), in.store,
+                                            std::optional(in.settings.seed));
   if (from) co_await trainer_.route<&sft_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 

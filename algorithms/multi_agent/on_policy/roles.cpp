@@ -46,7 +46,8 @@ task<> joint_on_policy::serve_trainer(const checkpoint* from) {
       .deadline = long_call,
       .idempotent = {endpoint<&joint_trainer::publish>, endpoint<&joint_trainer::save>,
                      endpoint<&joint_trainer::restore>}};
-  trainer_ = co_await in.serve<joint_trainer>(std::move(learning), setup_.maker(shape), in.store);
+  trainer_ = co_await in.serve<joint_trainer>(std::move(learning), setup_.maker(shape), in.store,
+                                              std::optional(in.settings.seed));
   if (from) co_await trainer_.route<&joint_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 

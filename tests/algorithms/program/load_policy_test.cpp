@@ -3,8 +3,8 @@
 #include "algorithms/run/load_policy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "actors/environments/multi_agent_environment.hpp"
@@ -30,9 +30,9 @@ using Catch::Contains;
 /// What an agent saw, and what it then did.
 struct seen_action {
   std::size_t agent = 0;
-  std::vector<float> obs, mask;
-  std::vector<std::int64_t> integers;
-  std::vector<float> floats;
+  std::vector<float> obs = {}, mask = {};
+  std::vector<std::int64_t> integers = {};
+  std::vector<float> floats = {};
 };
 
 /// What the environments of this file have been told, in an evaluation.
