@@ -8,9 +8,11 @@ namespace {
 
 using nlohmann::json;
 
-double time_of(const environment_call& call, const python_options& python) {
-  if (call.where == "making it") return python.start_timeout;
-  return call.where == "reset" ? python.reset_timeout : python.step_timeout;
+/// What a call is in an error, and how long it may take in seconds.
+std::pair<std::string, double> limit_of(const environment_call& call,
+                                        const python_options& python) {
+  if (call.where == "making it") return {"making it", python.start_timeout};
+  return {"its " + call.where, call.where == "reset" ? python.reset_timeout : python.step_timeout};
 }
 
 }  // namespace
@@ -27,7 +29,8 @@ void check_python_environment(const environment_request& request, const check_op
     to.begins(call);
     json answer;
     try {
-      answer = worker.call(command, time_of(call, request.python), "its " + call.where);
+      const auto [name, seconds] = limit_of(call, request.python);
+      answer = worker.call(command, seconds, name);
     } catch (const python_ended& error) {
       to.found(true,
                {.check = "process", .call = call, .expected = "a return", .got = error.what()});

@@ -52,6 +52,20 @@ TEST_CASE("python check: a process that ends, and one that doesn't answer, are f
   CHECK(report.not_made()[1].check == "speed");
 }
 
+TEST_CASE("python check: an environment that is not made, or not reset, in time is a fault") {
+  auto request = world("faulty:HangsWhenMade");
+  request.python.start_timeout = 0.5;
+  const auto making = check(request);
+  REQUIRE(making.faults().size() == 1);
+  CHECK_THAT(making.faults()[0].got, Contains("because making it took longer than 0.5 s"));
+
+  request = world("faulty:HangsInReset");
+  request.python.reset_timeout = 0.2;
+  const auto resetting = check(request);
+  REQUIRE(!resetting.faults().empty());
+  CHECK_THAT(resetting.faults().back().got, Contains("because its reset took longer than 0.2 s"));
+}
+
 TEST_CASE("python check: the speed of one environment and of several, alone and hosted") {
   const auto report = check_world(world("unsound:Sound"),
                                   {.steps = 120, .seed = 1, .n_envs = 3, .speed_seconds = 60});

@@ -55,6 +55,11 @@ class Hangs(Fails):
         time.sleep(1000)
 
 
+class HangsWhenMade(Counter):
+    def __init__(self):
+        time.sleep(1000)
+
+
 class HangsInReset(Counter):
     def reset(self, **more):
         time.sleep(1000)
