@@ -11,6 +11,7 @@
 #include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
+#include "tests/actors/llm/named_style.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 using nlohmann::json;
+using testing::style_named;
 
 std::string fixture(const std::string& path) {
   return std::string(mapped_file(testing::source_path("tests/fixtures/llm/" + path)).bytes());
@@ -34,15 +36,6 @@ const tokenizer& smollm() {
 const tokenizer& byte_tokens() {
   static const tokenizer tokens(byte_tokenizer_parts());
   return tokens;
-}
-
-/// The style of SmolLM2 as published, and of templates of our own that write what the published
-/// ones of other families do.
-chat_style style_named(const std::string& name) {
-  if (name == "smollm2")
-    return chat_style_of(fixture("tokenizers/smollm/chat_template.jinja"), name);
-  return chat_style(fixture("chat_templates/" + name + ".jinja"), name,
-                    {{"bos_token", "<|begin_of_text|>"}});
 }
 
 TEST_CASE("chat: conversations are written as each family's own template writes them") {

@@ -7,6 +7,7 @@
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "tests/actors/llm/gguf_bytes.hpp"
+#include "tests/actors/llm/named_style.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -29,7 +30,7 @@ const std::vector<chat_message> two_turns{
     {"user", "One?"}, {"assistant", "<think>\nAha.\n</think>\n\nuno"}, {"user", "Two?"}};
 
 conversation_format qwen3(std::optional<bool> thinking = {}, bool keep = false) {
-  conversation_format made{.style = chat_style::qwen3, .end = end(), .keep_thoughts = keep};
+  conversation_format made{.style = testing::style_named("qwen3"), .end = end(), .keep_thoughts = keep};
   if (thinking) made.chat.thinking = *thinking;
   return made;
 }
@@ -91,8 +92,8 @@ TEST_CASE("conversation format: without thinking only the next answer begins wit
 }
 
 TEST_CASE("conversation format: templates without thoughts go on as they began") {
-  for (const auto style : {chat_style::smollm2, chat_style::qwen2_5}) {
-    const conversation_format format{.style = style, .end = end()};
+  for (const auto* name : {"smollm2", "qwen2.5"}) {
+    const conversation_format format{.style = testing::style_named(name), .end = end()};
     CHECK_FALSE(format.rewrites());
     auto off = format;
     off.chat.thinking = false;

@@ -6,6 +6,7 @@
 
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "algorithms/language_models/grpo/prompt_format.hpp"
+#include "tests/actors/llm/named_style.hpp"
 #include "tests/paths.hpp"
 
 namespace troupe::testing {
@@ -25,7 +26,7 @@ inline prompt_format thinking_format(std::optional<bool> thinking, bool keep_tho
                                  .tied_embeddings = true};
   return {{.config = config,
            .tokens = std::move(tokens),
-           .style = llm::chat_style::qwen3,
+           .style = style_named("qwen3"),
            .parts = std::move(parts),
            .thinking = thinking,
            .keep_thoughts = keep_thoughts}};

@@ -143,7 +143,7 @@ TEST_CASE("sft examples: rows with tools and calls are written by the chat templ
         for (const auto i : row.learned) {
           const std::vector before(row.messages.begin(), row.messages.begin() + std::ptrdiff_t(i));
           const llm::chat_options options{.tools = row.tools};
-          const auto& [tokens, style] = std::pair(&smollm(), llm::chat_style::smollm2);
+          const auto& [tokens, style] = std::pair(&smollm(), chat().style.value());
           all.push_back({llm::encode_chat(*tokens, style, before, options),
                          llm::encode_answer(*tokens, style, before, row.messages[i], options)});
         }
