@@ -10,7 +10,6 @@ namespace troupe {
 tabular_learner::tabular_learner(const space& observations, std::int64_t actions,
                                  const q_rule_options& options)
     : states_(observations),
-      actions_(actions),
       options_(options),
       learner_(states_.size(), actions,
                {.lr = options.lr, .gamma = options.gamma, .initial_value = options.initial_value}),
@@ -41,12 +40,12 @@ tabular_report tabular_learner::update(const batch& with) {
       const auto action = rows.choice[row];
       made.q_mean += learner_.values(state)[static_cast<std::size_t>(action)];
       const bool terminated = rows.terminated[row] != 0;
-      made.td_error += std::abs(
-          learner_.update({.state = state,
-                           .action = action,
-                           .reward = rows.reward[row],
-                           .terminated = terminated,
-                           .next_state = terminated ? 0 : state_of(rows.next_obs, row)}));
+      made.td_error +=
+          std::abs(learner_.update({.state = state,
+                                    .action = action,
+                                    .reward = rows.reward[row],
+                                    .terminated = terminated,
+                                    .next_state = terminated ? 0 : state_of(rows.next_obs, row)}));
       ++made.rows;
     }
   }

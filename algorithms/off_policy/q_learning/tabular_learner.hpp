@@ -56,7 +56,6 @@ class tabular_learner {
   void publish();
 
   discrete_states states_;
-  std::int64_t actions_;
   q_rule_options options_;
   q_learner learner_;
   at::Tensor parameters_;
