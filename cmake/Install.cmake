@@ -10,7 +10,7 @@ endforeach()
 
 set(libraries options boost runtime plugin checkpoint coder sandbox data environments openenv openenv_server python recorder replay
               reward run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
-              llm_tasks llm trained_model sft grpo)
+              llm_tasks llm trained_model sft_examples sft grpo)
 add_custom_target(installed DEPENDS troupe)
 
 # refuse_what_is_not_built COMPONENT WHAT TARGET FILE...: installing the component stops where a file is missing, and says
