@@ -96,6 +96,8 @@ void for_each_row(const std::filesystem::path& path, const python_options& pytho
                   const row_taker& take) {
   std::vector<std::string> faults;
   if (path.extension() == ".parquet") {
+    if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored))
+      throw jsonl_error(path.string() + ": expected a regular file that can be read, got none");
     for_each_row_of_parquet(path, python, take, faults);
   } else {
     refuse_other_kinds(path);

@@ -177,7 +177,12 @@ TEST_CASE("data problems: without held-out prompts, those that are trained on ar
 }
 
 TEST_CASE("data problems: Parquet is read in Python, and what is missing there is named") {
-  CHECK_THROWS_WITH(read_data("train.parquet", {.python = {.interpreter = "/no/such/python"}}),
+  const temporary_folder folder;
+  const auto path = folder.path / "train.parquet";
+  const data_fields fields{.python = {.interpreter = "/no/such/python"}};
+  CHECK_THROWS_WITH(read_data(path, fields), Contains("expected a regular file"));
+  std::ofstream(path) << "x";
+  CHECK_THROWS_WITH(read_data(path, fields),
                     Contains("expected a Python interpreter, got \"/no/such/python\""));
   CHECK_THROWS_AS(read_data("/no/such/train.jsonl", {}), jsonl_error);
 }
