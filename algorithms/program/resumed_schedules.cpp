@@ -19,7 +19,7 @@ json member(const json& of, const char* name) {
   return of.is_object() && of.contains(name) ? of[name] : json();
 }
 
-double number(const json& of, const char* name, double otherwise = 0) {
+double number_in(const json& of, const char* name, double otherwise = 0) {
   const auto found = member(of, name);
   return found.is_number() ? found.get<double>() : otherwise;
 }
@@ -30,8 +30,8 @@ double passed(double steps, double length, double warmup) {
 }
 
 schedule falling_rate(std::string option, const json& trainer, const std::string& kind) {
-  const double lr = number(trainer, "lr"), warmup = number(trainer, "warmup_updates");
-  const double kept = number(trainer, "final_share");
+  const double lr = number_in(trainer, "lr"), warmup = number_in(trainer, "warmup_updates");
+  const double kept = number_in(trainer, "final_share");
   const bool cosine = kind == "cosine";
   return {.option = std::move(option),
           .at =
@@ -77,13 +77,13 @@ std::vector<schedule> schedules_of(const json& config) {
       found.push_back(falling_rate(std::string("trainer.") + name, trainer, kind));
   }
   if (member(trainer, "clip_schedule") == "linear")
-    found.push_back(straight("trainer.clip_schedule", number(trainer, "clip_range"), 0));
+    found.push_back(straight("trainer.clip_schedule", number_in(trainer, "clip_range"), 0));
   const auto exploration = member(config, "exploration");
-  const double first = number(exploration, "initial"), last = number(exploration, "final");
+  const double first = number_in(exploration, "initial"), last = number_in(exploration, "final");
   if (member(exploration, "fraction").is_number() && first != last)
-    found.push_back(straight("exploration", first, last, number(exploration, "fraction")));
+    found.push_back(straight("exploration", first, last, number_in(exploration, "fraction")));
   const auto priorities = member(member(config, "replay"), "prioritised");
-  const double beta = number(priorities, "beta"), beta_end = number(priorities, "beta_end");
+  const double beta = number_in(priorities, "beta"), beta_end = number_in(priorities, "beta_end");
   if (priorities.is_object() && beta != beta_end)
     found.push_back(straight("replay.prioritised.beta", beta, beta_end));
   return found;

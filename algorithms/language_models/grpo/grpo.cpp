@@ -95,7 +95,7 @@ std::vector<std::string> reward_names(const grpo_part& part) {
 }
 
 /// What the task's rewards did not understand in an answer.
-std::string note_on(const grpo_part& part, const sampled_answer& answer) {
+std::string note_for(const grpo_part& part, const sampled_answer& answer) {
   for (const auto& name : part.config.task.reward)
     if (auto note = llm::note_of(name, answer.text); !note.empty()) return note;
   return {};
@@ -277,7 +277,7 @@ void grpo::keep_samples(const std::vector<answer_group>& groups,
     if (parts_.size() > 1)
       for (const auto& part : parts_) tasks.push_back(part.task.name());
     const auto note = [this](const answer_group& group, const sampled_answer& answer) {
-      return note_on(parts_[group.task], answer);
+      return note_for(parts_[group.task], answer);
     };
     samples_->add(in.progress.version, version, groups, advantages, tasks, config_.samples.tokens,
                   note);
