@@ -69,8 +69,8 @@ struct certs_arguments {
 int certs(const certs_arguments& arguments);
 
 struct chat_arguments {
-  std::string model;   ///< A path, or a name of `troupe models list`.
-  std::string system;  ///< The system message. Empty means the template's own.
+  std::string model;          ///< A path, or a name of `troupe models list`.
+  std::string system;         ///< The system message. Empty means the template's own.
   std::string chat_template;  ///< The template's name, for a model with several. Empty: default.
   double temperature = 0.7;
   double top_p = 0.9;

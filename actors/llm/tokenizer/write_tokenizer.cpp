@@ -14,8 +14,8 @@ void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts&
     replace_durably(folder / name, {&text, 1});
   };
   nlohmann::json config{{"tokenizer_class", "PreTrainedTokenizerFast"},
-                              {"eos_token", end},
-                              {"clean_up_tokenization_spaces", false}};
+                        {"eos_token", end},
+                        {"clean_up_tokenization_spaces", false}};
   for (const auto& [name, text] : named) config.emplace(name, text);
   // A template that writes eos_token gets what it got before, which may not be what ends an answer.
   if (named.contains("eos_token") && chat_template.find("eos_token") != chat_template.npos)

@@ -47,7 +47,8 @@ void language_model::write_model(const std::filesystem::path& folder, const at::
   if (score) notes[score_note] = fmt::format("{}", *score);
   llm::write_model(folder, config, llm::weights_in(config, parameters), notes);
   const std::string end(tokens.bytes_of(stop_ids().back()));
-  llm::write_tokenizer(folder, parts, end, chat_template, style ? style->tokens() : llm::named_tokens{});
+  llm::write_tokenizer(folder, parts, end, chat_template,
+                       style ? style->tokens() : llm::named_tokens{});
 }
 
 std::string language_model::describe() const {
