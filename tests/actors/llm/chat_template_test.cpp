@@ -219,9 +219,12 @@ TEST_CASE("chat: one template in each way in which a folder may have it is the s
   CHECK(said_by(in_file("file", plain)) == plainly);
   CHECK(said_by(in_file("file_with_newline", plain + "\n")) == plainly);
   CHECK(said_by(in_config("text_in_config", plain)) == plainly);
-  CHECK(said_by(in_config("list_of_one", {{{"name", "default"}, {"template", plain}}})) == plainly);
-  const auto two = in_config("list_of_two", {{{"name", "default"}, {"template", plain}},
-                                             {{"name", "rag"}, {"template", "rag"}}});
+  const auto entry = [](const std::string& name, const std::string& source) {
+    return json{{"name", name}, {"template", source}};
+  };
+  CHECK(said_by(in_config("list_of_one", json::array({entry("default", plain)}))) == plainly);
+  const auto two =
+      in_config("list_of_two", json::array({entry("default", plain), entry("rag", "rag")}));
   CHECK(said_by(two) == plainly);
   CHECK(said_by(two, "rag") == "rag");
   CHECK(said_by(in_file("comment", "{# a comment #}" + plain + "{# another #}\n")) == plainly);
