@@ -5,9 +5,9 @@
 //   and "packed", [tokens, vocabulary] llm_probe greedy MODEL COUNT   [ids] from stdin; [ids] that
 //   follow llm_probe rewrite MODEL FOLDER writes the model as safetensors llm_probe speed MODEL
 //   COUNT    CPU seconds of COUNT steps of 32 sequences that share a prompt of 64 tokens
-//   llm_probe chats MODEL   a conversation in JSON a line from stdin: messages with role, content and
-//   fields (JSON), tools (JSON), open, thinking, date; {"text": text, "ids": [ids]} or {"refused":
-//   why}
+//   llm_probe chats MODEL   a conversation in JSON a line from stdin: messages with role, content
+//   and fields (JSON), tools (JSON), open, thinking, date; {"text": text, "ids": [ids]} or
+//   {"refused": why}
 
 #include "actors/torch/torch.hpp"
 

@@ -60,7 +60,8 @@ class evaluator {
     explicit level(int& depth) : depth_(depth) {
       if (++depth_ > run_depth_max) {
         --depth_;
-        fail("expected at most " + std::to_string(run_depth_max) + " levels of macros and expressions");
+        fail("expected at most " + std::to_string(run_depth_max) +
+             " levels of macros and expressions");
       }
     }
     ~level() { --depth_; }
@@ -274,7 +275,9 @@ class evaluator {
       line_ = of.line;
       return attribute_of(run_, held, of.text);
     }
-    const auto part = [&](std::size_t i) { return of.parts[i] ? eval(of.parts[i], in) : value(none{}); };
+    const auto part = [&](std::size_t i) {
+      return of.parts[i] ? eval(of.parts[i], in) : value(none{});
+    };
     const auto first = part(1);
     if (of.kind == expression_kind::item) {
       line_ = of.line;
@@ -371,7 +374,8 @@ class evaluator {
     for (const auto& [name, held] : given.named) {
       const auto at = std::ranges::find(parameters, name);
       const bool is_parameter = at != parameters.end();
-      if (is_parameter && std::ranges::any_of(around.names, [&](const auto& one) { return one.first == name; }))
+      if (is_parameter &&
+          std::ranges::any_of(around.names, [&](const auto& one) { return one.first == name; }))
         fail("the macro " + definition.name + " got the argument " + name + " twice");
       if (is_parameter) {
         around.set(*at, held);
@@ -383,12 +387,15 @@ class evaluator {
       }
     }
     if (caller && definition.uses_caller) around.set("caller", *caller);
-    if (caller && !definition.uses_caller) fail("the macro " + definition.name + " calls no caller");
+    if (caller && !definition.uses_caller)
+      fail("the macro " + definition.name + " calls no caller");
     if (!has_caller && definition.uses_caller)
       around.set("caller", undefined{"the caller of " + definition.name});
-    if ((!more.empty() && !definition.uses_varargs) || (!others.entries.empty() && !definition.uses_kwargs))
+    if ((!more.empty() && !definition.uses_varargs) ||
+        (!others.entries.empty() && !definition.uses_kwargs))
       fail("the macro " + definition.name + " got an argument too many");
-    if (definition.uses_varargs) around.set("varargs", run_.make(std::move(more), list_kind::tuple));
+    if (definition.uses_varargs)
+      around.set("varargs", run_.make(std::move(more), list_kind::tuple));
     if (definition.uses_kwargs) around.set("kwargs", run_.make(std::move(others)));
     add_defaults(definition, around);
     text_builder to(run_);
@@ -401,7 +408,8 @@ class evaluator {
     const auto first = of.parameters.size() - of.defaults.size();
     for (std::size_t i = 0; i < of.parameters.size(); ++i) {
       const auto& name = of.parameters[i];
-      if (std::ranges::any_of(in.names, [&](const auto& one) { return one.first == name; })) continue;
+      if (std::ranges::any_of(in.names, [&](const auto& one) { return one.first == name; }))
+        continue;
       if (i < first) {
         in.set(name, undefined{"the parameter " + name + " of the macro " + of.name});
       } else {

@@ -30,7 +30,8 @@ value changed_text(machine& run, const value& of, given all) {
 text title_of_words(const text& of) {
   text made{.markup = of.markup};
   const auto begins_word = [](char32_t code) {
-    return is_space(code) || code == '-' || code == '(' || code == '{' || code == '[' || code == '<';
+    return is_space(code) || code == '-' || code == '(' || code == '{' || code == '[' ||
+           code == '<';
   };
   for (std::size_t at = 0; at < of.size();) {
     const bool separates = begins_word(code_at(of.chars, at));
@@ -60,8 +61,8 @@ value trim(machine& run, const value& of, given all) {
 
 value replace(machine& run, const value& of, given all) {
   const bound_arguments named("replace", all, {"old", "new", "count"});
-  const auto method = std::make_shared<const bound_method>(
-      bound_method{text(str_of(run, of)), "replace"});
+  const auto method =
+      std::make_shared<const bound_method>(bound_method{text(str_of(run, of)), "replace"});
   given_arguments passed{{str_of(run, named.need(0)), str_of(run, named.need(1))}};
   if (named.at(2) && !named.at(2)->is_none()) passed.positional.push_back(*named.at(2));
   return call_method(run, *method, passed);
@@ -132,7 +133,8 @@ value tojson(machine& run, const value& of, given all) {
   format.key_separator = unmarked(": ");
   if (const auto* both = named.at(2); both && !both->is_none()) {
     const auto* parts = both->as_list();
-    if (!parts || parts->items.size() != 2 || !parts->items[0].as_text() || !parts->items[1].as_text())
+    if (!parts || parts->items.size() != 2 || !parts->items[0].as_text() ||
+        !parts->items[1].as_text())
       fail("tojson: expected two texts as separators");
     format.item_separator = *parts->items[0].as_text();
     format.key_separator = *parts->items[1].as_text();
@@ -159,8 +161,8 @@ value rounded(machine& run, const value& of, given all) {
     if (of.is_int()) return of.integer();
     if (!std::isfinite(of.real())) return of;
     std::array<char, 400> buffer;
-    const auto end = std::to_chars(buffer.begin(), buffer.end(), of.real(), std::chars_format::fixed,
-                                   static_cast<int>(precision))
+    const auto end = std::to_chars(buffer.begin(), buffer.end(), of.real(),
+                                   std::chars_format::fixed, static_cast<int>(precision))
                          .ptr;
     double made = 0;
     std::from_chars(buffer.begin(), end, made);
@@ -286,7 +288,8 @@ class attribute_getter {
   attribute_getter(machine& run, const value* attribute) : run_(run) {
     if (!attribute || attribute->is_none()) return;
     if (!attribute->as_text()) {
-      if (!attribute->is_int()) fail("expected the name of an attribute, got a " + std::string(attribute->type()));
+      if (!attribute->is_int())
+        fail("expected the name of an attribute, got a " + std::string(attribute->type()));
       steps_.push_back(*attribute);
       return;
     }
@@ -323,9 +326,7 @@ value join(machine& run, const value& of, given all) {
   return run.make(to.take());
 }
 
-value without_case(const value& of) {
-  return of.as_text() ? value(lower(*of.as_text())) : of;
-}
+value without_case(const value& of) { return of.as_text() ? value(lower(*of.as_text())) : of; }
 
 struct keyed {
   value key, held;
@@ -375,7 +376,8 @@ value dictsort(machine& run, const value& of, given all) {
   std::vector<keyed> keys;
   for (const auto& [key, held] : of.as_dict()->entries) {
     const auto& chosen = by == "key" ? key : held;
-    keys.push_back({keeps_case ? chosen : without_case(chosen), run.make({key, held}, list_kind::tuple)});
+    keys.push_back(
+        {keeps_case ? chosen : without_case(chosen), run.make({key, held}, list_kind::tuple)});
   }
   return sorted_values(run, std::move(keys), named.truth(2, false));
 }
@@ -390,7 +392,8 @@ value unique(machine& run, const value& of, given all) {
     const auto key = keeps_case ? found : without_case(found);
     if (key.as_dict() || key.as_list(list_kind::list))
       fail("unique: expected items that can be keys, got a " + std::string(key.type()));
-    if (std::ranges::any_of(seen, [&](const value& other) { return equal(run, other, key); })) continue;
+    if (std::ranges::any_of(seen, [&](const value& other) { return equal(run, other, key); }))
+      continue;
     seen.push_back(key);
     made.push_back(one);
   }
@@ -487,9 +490,15 @@ value chosen(machine& run, const value& of, given all, bool by_attribute, bool k
   return run.make(std::move(made), list_kind::generator);
 }
 value select(machine& run, const value& of, given all) { return chosen(run, of, all, false, true); }
-value reject(machine& run, const value& of, given all) { return chosen(run, of, all, false, false); }
-value selectattr(machine& run, const value& of, given all) { return chosen(run, of, all, true, true); }
-value rejectattr(machine& run, const value& of, given all) { return chosen(run, of, all, true, false); }
+value reject(machine& run, const value& of, given all) {
+  return chosen(run, of, all, false, false);
+}
+value selectattr(machine& run, const value& of, given all) {
+  return chosen(run, of, all, true, true);
+}
+value rejectattr(machine& run, const value& of, given all) {
+  return chosen(run, of, all, true, false);
+}
 
 value format(machine& run, const value& of, given all) {
   if (!all.named.empty()) fail("format: expected values without names");
@@ -498,7 +507,8 @@ value format(machine& run, const value& of, given all) {
 
 value attr(machine& run, const value& of, given all) {
   const bound_arguments named("attr", all, {"name"});
-  if (of.is_undefined() || of.as_dict()) return undefined{"the attribute of a " + std::string(of.type())};
+  if (of.is_undefined() || of.as_dict())
+    return undefined{"the attribute of a " + std::string(of.type())};
   return attribute_of(run, of, str_of(run, named.need(0)).chars);
 }
 

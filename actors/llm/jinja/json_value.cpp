@@ -26,7 +26,8 @@ class value_builder : public nlohmann::json_sax<nlohmann::json> {
     return add(static_cast<std::int64_t>(of));
   }
   bool number_float(double of, const std::string& chars) override {
-    // The parser makes a float of a whole number that is too large, which would be written otherwise.
+    // The parser makes a float of a whole number that is too large, which would be written
+    // otherwise.
     if (chars.find_first_of(".eE") == chars.npos) too_large(chars);
     return add(of);
   }

@@ -27,7 +27,8 @@ std::string with_plain_lines(std::string_view source) {
 }
 
 bool begins_name(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool continues_name(char c) { return begins_name(c) || is_digit(c); }
@@ -46,7 +47,9 @@ class lexer {
   }
 
  private:
-  void add(token_kind kind, std::string chars) { tokens_.push_back({kind, std::move(chars), line_}); }
+  void add(token_kind kind, std::string chars) {
+    tokens_.push_back({kind, std::move(chars), line_});
+  }
 
   /// Moves on and counts lines. `line_start_` is whether the last text ended with a line break.
   void skip_to(std::size_t to) {
@@ -92,7 +95,8 @@ class lexer {
     } else if (sign != '+' && !is_output) {
       const auto newline = data.rfind('\n');
       const auto begin = newline == data.npos ? 0 : newline + 1;
-      if ((begin > 0 || line_start_) && strip(unmarked(data.substr(begin)), "", true, true).size() == 0)
+      if ((begin > 0 || line_start_) &&
+          strip(unmarked(data.substr(begin)), "", true, true).size() == 0)
         data.resize(begin);
     }
     if (!data.empty()) add(token_kind::data, std::move(data));
@@ -143,7 +147,8 @@ class lexer {
     const bool is_block = end == token_kind::end_block;
     std::string open;  // the brackets that close the open ones
     for (;;) {
-      if (at_ >= source_.size()) throw syntax_error(line_, "expected the end of a tag, got the end");
+      if (at_ >= source_.size())
+        throw syntax_error(line_, "expected the end of a tag, got the end");
       if (open.empty()) {
         if (const auto after = end_of_tag(is_block ? "%}" : "}}", at_, is_block)) {
           add(end, "");
@@ -198,7 +203,8 @@ class lexer {
   void read_number() {
     auto end = end_of_digits(at_);
     bool is_real = false;
-    if (source_[at_] == '0' && end < source_.size() && std::isalpha(static_cast<unsigned char>(source_[end])))
+    if (source_[at_] == '0' && end < source_.size() &&
+        std::isalpha(static_cast<unsigned char>(source_[end])))
       throw syntax_error(line_, "expected a decimal number, got another one");
     if (comes(".", end) && end + 1 < source_.size() && is_digit(source_[end + 1])) {
       is_real = true;
@@ -223,7 +229,8 @@ class lexer {
   void read_string(char quote) {
     auto end = at_ + 1;
     while (end < source_.size() && source_[end] != quote) end += source_[end] == '\\' ? 2 : 1;
-    if (end >= source_.size()) throw syntax_error(line_, "expected the end of a string, got the end");
+    if (end >= source_.size())
+      throw syntax_error(line_, "expected the end of a string, got the end");
     add(token_kind::string, unescaped(source_.substr(at_ + 1, end - at_ - 1)));
     skip_to(end + 1);
   }
@@ -245,7 +252,8 @@ class lexer {
         i += digits;
       } else if (c >= '0' && c <= '7') {
         std::size_t digits = 1;
-        while (digits < 3 && i + digits < in.size() && in[i + digits] >= '0' && in[i + digits] <= '7')
+        while (digits < 3 && i + digits < in.size() && in[i + digits] >= '0' &&
+               in[i + digits] <= '7')
           ++digits;
         out += utf8_of(number_of(in, i, digits, 8));
         i += digits - 1;
@@ -262,7 +270,8 @@ class lexer {
   char32_t number_of(const std::string& in, std::size_t at, std::size_t digits, int base) const {
     std::uint32_t number = 0;
     for (auto i = at; i < at + digits; ++i) {
-      const char c = i < in.size() ? static_cast<char>(std::tolower(static_cast<unsigned char>(in[i]))) : ' ';
+      const char c =
+          i < in.size() ? static_cast<char>(std::tolower(static_cast<unsigned char>(in[i]))) : ' ';
       const int digit = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
       if (digit >= base) throw syntax_error(line_, "expected digits after a backslash in a string");
       number = number * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit);

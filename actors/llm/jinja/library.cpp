@@ -104,7 +104,9 @@ bool known_test(machine& run, const value& of, given all) {
   return is_test(str_of(run, of).chars);
 }
 
-bool is_list_like(const value& of) { return of.as_list() && of.as_list()->kind <= list_kind::range; }
+bool is_list_like(const value& of) {
+  return of.as_list() && of.as_list()->kind <= list_kind::range;
+}
 
 const std::map<std::string_view, test, std::less<>>& tests() {
   static const std::map<std::string_view, test, std::less<>> all{
@@ -116,8 +118,8 @@ const std::map<std::string_view, test, std::less<>>& tests() {
       {">=", comparing<'>', '='>},
       {"boolean", plain_test<[](const value& of) { return of.is_bool(); }>},
       {"callable", plain_test<[](const value& of) {
-         return of.as_macro() || of.as_method() || of.as_builtin() || of.as_joiner() || of.as_loop() ||
-                of.is_undefined();
+         return of.as_macro() || of.as_method() || of.as_builtin() || of.as_joiner() ||
+                of.as_loop() || of.is_undefined();
        }>},
       {"defined", plain_test<[](const value& of) { return !of.is_undefined(); }>},
       {"divisibleby", divisible},
@@ -175,15 +177,22 @@ const text& need_text(const bound_arguments& of, std::size_t index, std::string_
 
 value strip_method(machine& run, const bound_method& method, given all, bool left, bool right) {
   const bound_arguments named(method.name, all, {"chars"});
-  if (!named.at(0) || named.at(0)->is_none()) return run.make(strip(receiver(method), "", left, right));
+  if (!named.at(0) || named.at(0)->is_none())
+    return run.make(strip(receiver(method), "", left, right));
   const auto& chars = need_text(named, 0, method.name);
   if (chars.size() == 0) return method.of;
   run.work(receiver(method).size() * chars.size() / 16);
   return run.make(strip(receiver(method), chars.chars, left, right));
 }
-value strip_both(machine& run, const bound_method& m, given all) { return strip_method(run, m, all, true, true); }
-value strip_left(machine& run, const bound_method& m, given all) { return strip_method(run, m, all, true, false); }
-value strip_right(machine& run, const bound_method& m, given all) { return strip_method(run, m, all, false, true); }
+value strip_both(machine& run, const bound_method& m, given all) {
+  return strip_method(run, m, all, true, true);
+}
+value strip_left(machine& run, const bound_method& m, given all) {
+  return strip_method(run, m, all, true, false);
+}
+value strip_right(machine& run, const bound_method& m, given all) {
+  return strip_method(run, m, all, false, true);
+}
 
 value split_method(machine& run, const bound_method& method, given all, bool from_right) {
   const bound_arguments named(method.name, all, {"sep", "maxsplit"});
@@ -197,8 +206,12 @@ value split_method(machine& run, const bound_method& method, given all, bool fro
   return run.make(as_values(from_right ? rsplit(whole, separator.chars, most)
                                        : split(whole, separator.chars, most)));
 }
-value split_left(machine& run, const bound_method& m, given all) { return split_method(run, m, all, false); }
-value split_right(machine& run, const bound_method& m, given all) { return split_method(run, m, all, true); }
+value split_left(machine& run, const bound_method& m, given all) {
+  return split_method(run, m, all, false);
+}
+value split_right(machine& run, const bound_method& m, given all) {
+  return split_method(run, m, all, true);
+}
 
 value lines_method(machine& run, const bound_method& method, given all) {
   const bound_arguments named(method.name, all, {"keepends"});
@@ -212,7 +225,8 @@ value partition_method(machine& run, const bound_method& method, given all) {
   const auto& whole = receiver(method);
   if (separator.size() == 0) fail(method.name + ": expected a separator, got an empty text");
   const bool from_right = method.name == "rpartition";
-  const auto at = from_right ? whole.chars.rfind(separator.chars) : whole.chars.find(separator.chars);
+  const auto at =
+      from_right ? whole.chars.rfind(separator.chars) : whole.chars.find(separator.chars);
   if (at == whole.chars.npos) {
     if (from_right) return run.make({text(), text(), method.of}, list_kind::tuple);
     return run.make({method.of, text(), text()}, list_kind::tuple);
@@ -247,7 +261,8 @@ value affix_method(machine& run, const bound_method& method, given all) {
   const bool at_start = method.name == "startswith";
   const auto holds = [&](const value& affix) {
     if (!affix.as_text())
-      fail(method.name + ": expected a text or a tuple of texts, got a " + std::string(affix.type()));
+      fail(method.name + ": expected a text or a tuple of texts, got a " +
+           std::string(affix.type()));
     const auto& chars = affix.as_text()->chars;
     return at_start ? range.starts_with(chars) : range.ends_with(chars);
   };
@@ -263,8 +278,10 @@ value remove_affix(machine& run, const bound_method& method, given all) {
   const auto& whole = receiver(method);
   if (affix.empty()) return method.of;
   if (method.name == "removeprefix")
-    return whole.chars.starts_with(affix) ? run.make(part(whole, affix.size(), whole.size())) : method.of;
-  return whole.chars.ends_with(affix) ? run.make(part(whole, 0, whole.size() - affix.size())) : method.of;
+    return whole.chars.starts_with(affix) ? run.make(part(whole, affix.size(), whole.size()))
+                                          : method.of;
+  return whole.chars.ends_with(affix) ? run.make(part(whole, 0, whole.size() - affix.size()))
+                                      : method.of;
 }
 
 value find_method(machine& run, const bound_method& method, given all) {
@@ -277,7 +294,8 @@ value find_method(machine& run, const bound_method& method, given all) {
   const auto range = std::string_view(whole.chars).substr(begin, end - begin);
   const auto at = method.name == "rfind" ? range.rfind(sub) : range.find(sub);
   if (at == range.npos) return -1;
-  return static_cast<std::int64_t>(count_chars(std::string_view(whole.chars).substr(0, begin + at)));
+  return static_cast<std::int64_t>(
+      count_chars(std::string_view(whole.chars).substr(0, begin + at)));
 }
 
 value count_method(machine& run, const bound_method& method, given all) {
@@ -287,7 +305,9 @@ value count_method(machine& run, const bound_method& method, given all) {
   run.work(whole.size() / 16);
   if (sub.empty()) return static_cast<std::int64_t>(count_chars(whole.chars)) + 1;
   std::int64_t count = 0;
-  for (auto at = whole.chars.find(sub); at != whole.chars.npos; at = whole.chars.find(sub, at + sub.size())) ++count;
+  for (auto at = whole.chars.find(sub); at != whole.chars.npos;
+       at = whole.chars.find(sub, at + sub.size()))
+    ++count;
   return count;
 }
 
@@ -366,7 +386,8 @@ value format_method(machine& run, const bound_method& method, given all) {
     const value* held = nullptr;
     if (field.find_first_not_of("0123456789") == field.npos && field.size() < 6) {
       has_numbers = has_numbers || !field.empty();
-      const auto index = field.empty() ? automatic++ : static_cast<std::size_t>(std::atoi(field.c_str()));
+      const auto index =
+          field.empty() ? automatic++ : static_cast<std::size_t>(std::atoi(field.c_str()));
       if (index < all.positional.size()) held = &all.positional[index];
     } else {
       for (const auto& [name, of] : all.named)
@@ -472,11 +493,11 @@ using names = std::set<std::string_view, std::less<>>;
 // The other methods of Python's types. A template that reads one of them is refused, since it
 // wouldn't get an entry of that name but the method.
 const names& other_text_methods() {
-  static const names all{
-    "casefold",    "center",   "encode",       "expandtabs", "format_map", "index",   "isalnum",
-    "isalpha",     "isascii",  "isdecimal",    "isdigit",    "isidentifier", "islower", "isnumeric",
-    "isprintable", "isspace",  "istitle",      "isupper",    "ljust",      "maketrans", "rindex",
-    "rjust",       "swapcase", "translate",    "zfill"};
+  static const names all{"casefold", "center",       "encode",   "expandtabs", "format_map",
+                         "index",    "isalnum",      "isalpha",  "isascii",    "isdecimal",
+                         "isdigit",  "isidentifier", "islower",  "isnumeric",  "isprintable",
+                         "isspace",  "istitle",      "isupper",  "ljust",      "maketrans",
+                         "rindex",   "rjust",        "swapcase", "translate",  "zfill"};
   return all;
 }
 const names& other_dict_methods() {
@@ -505,7 +526,8 @@ bool is_method(std::string_view name) {
 bool has_method(const value& of, std::string_view name) {
   if (of.as_text()) return text_methods().contains(name) || other_text_methods().contains(name);
   if (of.as_dict()) return dict_methods().contains(name) || other_dict_methods().contains(name);
-  if (of.as_list(list_kind::list)) return list_methods().contains(name) || other_list_methods().contains(name);
+  if (of.as_list(list_kind::list))
+    return list_methods().contains(name) || other_list_methods().contains(name);
   if (of.as_list(list_kind::tuple)) return name == "count" || name == "index";
   return of.as_loop() && (name == "cycle" || name == "changed");
 }
@@ -514,7 +536,9 @@ value call_method(machine& run, const bound_method& method, const given_argument
   run.work(1);
   if (auto* loop = method.of.as_loop())
     return method.name == "cycle" ? loop->cycle(given) : value(loop->changed(run, given));
-  const auto& all = method.of.as_text() ? text_methods() : method.of.as_dict() ? dict_methods() : list_methods();
+  const auto& all = method.of.as_text()   ? text_methods()
+                    : method.of.as_dict() ? dict_methods()
+                                          : list_methods();
   const auto found = all.find(method.name);
   if (found == all.end()) fail("the method " + method.name + " isn't known");
   return found->second(run, method, given);
@@ -526,12 +550,12 @@ namespace {
 
 const std::map<std::string_view, builtin, std::less<>>& functions() {
   static const std::map<std::string_view, builtin, std::less<>> all{
-    {"dict", builtin::dict},
-    {"joiner", builtin::joiner},
-    {"namespace", builtin::name_space},
-    {"raise_exception", builtin::raise_exception},
-    {"range", builtin::range},
-    {"strftime_now", builtin::strftime_now}};
+      {"dict", builtin::dict},
+      {"joiner", builtin::joiner},
+      {"namespace", builtin::name_space},
+      {"raise_exception", builtin::raise_exception},
+      {"range", builtin::range},
+      {"strftime_now", builtin::strftime_now}};
   return all;
 }
 
@@ -580,7 +604,8 @@ value time_text(machine& run, given all) {
   // The space keeps an empty result apart from one that doesn't fit.
   std::array<char, 4096> buffer;
   const auto date = run.date();
-  const auto count = std::strftime(buffer.data(), buffer.size(), (format.chars + ' ').c_str(), &date);
+  const auto count =
+      std::strftime(buffer.data(), buffer.size(), (format.chars + ' ').c_str(), &date);
   if (count == 0) fail("strftime_now: expected a shorter format");
   return run.make(unmarked({buffer.data(), count - 1}));
 }
@@ -614,7 +639,8 @@ value call_function(machine& run, builtin function, const given_arguments& given
       return time_text(run, given);
     case builtin::joiner: {
       const bound_arguments named("joiner", given, {"sep"});
-      return std::make_shared<joiner>(joiner{named.at(0) ? str_of(run, *named.at(0)) : unmarked(", ")});
+      return std::make_shared<joiner>(
+          joiner{named.at(0) ? str_of(run, *named.at(0)) : unmarked(", ")});
     }
   }
   fail("expected a function");

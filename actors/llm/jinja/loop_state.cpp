@@ -35,7 +35,8 @@ value loop_state::cycle(const given_arguments& given) const {
 bool loop_state::changed(machine& run, const given_arguments& given) {
   const auto& now = given.positional;
   bool same = last_changed_ && last_changed_->size() == now.size();
-  for (std::size_t i = 0; same && i < now.size(); ++i) same = equal(run, (*last_changed_)[i], now[i]);
+  for (std::size_t i = 0; same && i < now.size(); ++i)
+    same = equal(run, (*last_changed_)[i], now[i]);
   if (!same) last_changed_ = now;
   return !same;
 }

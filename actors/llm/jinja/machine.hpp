@@ -16,12 +16,12 @@ namespace troupe::llm::jinja {
 
 /// Bounds of a run, so that no template takes all of the time or memory. Templates of published
 /// models stay far below them.
-inline constexpr std::int64_t work_max = 50'000'000;  ///< steps, and texts by 16 bytes
+inline constexpr std::int64_t work_max = 20'000'000;  ///< steps, and texts by 16 bytes
 inline constexpr std::size_t text_bytes_max = std::size_t{64} << 20;
 inline constexpr std::size_t items_max = 1'000'000;  ///< of a list
 inline constexpr std::int64_t range_max = 100'000;   ///< as Jinja's sandbox
 inline constexpr int value_depth_max = 100;          ///< lists in lists
-inline constexpr int run_depth_max = 400;            ///< macros, statements and expressions in others
+inline constexpr int run_depth_max = 400;  ///< macros, statements and expressions in others
 
 /// A template that can't go on. The message lacks the line.
 class run_error : public std::runtime_error {

@@ -24,7 +24,8 @@ std::string text_of_float(double of) {
   if (std::isnan(of)) return "nan";
   if (std::isinf(of)) return of > 0 ? "inf" : "-inf";
   std::array<char, 40> buffer;
-  const auto end = std::to_chars(buffer.begin(), buffer.end(), of, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer.begin(), buffer.end(), of, std::chars_format::scientific).ptr;
   std::string made(buffer.begin(), end);
   const auto e = made.find('e');
   const int exponent = std::atoi(made.c_str() + e + 1);
@@ -34,8 +35,8 @@ std::string text_of_float(double of) {
   return made.find('.') == made.npos ? made + ".0" : made;
 }
 
-void add_escaped(text_builder& to, std::string_view chars, std::size_t at, std::size_t bytes, char mark,
-                 char quote) {
+void add_escaped(text_builder& to, std::string_view chars, std::size_t at, std::size_t bytes,
+                 char mark, char quote) {
   const auto code = code_at(chars, at);
   const auto hex = [&](std::string_view prefix, int digits) {
     std::string made(prefix);
@@ -326,7 +327,8 @@ int compare(machine& run, const value& a, const value& b) {
   if (a.is_int() && b.is_int()) return (a.integer() > b.integer()) - (a.integer() < b.integer());
   if (a.is_number() && b.is_number()) {
     // NaN has no order; every comparison with it is false in Python.
-    if (std::isnan(a.real()) || std::isnan(b.real())) fail("expected numbers with an order, got nan");
+    if (std::isnan(a.real()) || std::isnan(b.real()))
+      fail("expected numbers with an order, got nan");
     return (a.real() > b.real()) - (a.real() < b.real());
   }
   if (a.as_text() && b.as_text()) {
@@ -341,7 +343,8 @@ int compare(machine& run, const value& a, const value& b) {
       if (equal(run, first->items[i], second->items[i])) continue;
       return compare(run, first->items[i], second->items[i]);
     }
-    return (first->items.size() > second->items.size()) - (first->items.size() < second->items.size());
+    return (first->items.size() > second->items.size()) -
+           (first->items.size() < second->items.size());
   }
   fail("expected values with an order, got a " + quoted_type(a) + " and a " + quoted_type(b));
 }
@@ -349,7 +352,8 @@ int compare(machine& run, const value& a, const value& b) {
 bool contains(machine& run, const value& all, const value& one) {
   if (const auto* chars = all.as_text()) {
     if (one.is_undefined()) not_defined(one);
-    if (!one.as_text()) fail("in: expected a text to look for in a text, got a " + quoted_type(one));
+    if (!one.as_text())
+      fail("in: expected a text to look for in a text, got a " + quoted_type(one));
     run.work(chars->size() / 16);
     return chars->chars.find(one.as_text()->chars) != chars->chars.npos;
   }
@@ -360,7 +364,8 @@ bool contains(machine& run, const value& all, const value& one) {
     return entries->find(one) != nullptr;
   }
   if (const auto* list = all.as_list(); list && list->kind != list_kind::generator) {
-    return std::ranges::any_of(list->items, [&](const value& item) { return equal(run, item, one); });
+    return std::ranges::any_of(list->items,
+                               [&](const value& item) { return equal(run, item, one); });
   }
   for (const auto& item : items_of(run, all))
     if (equal(run, item, one)) return true;
@@ -399,9 +404,12 @@ value power(const value& a, const value& b) {
 
 value calculate_ints(std::string_view sign, std::int64_t a, std::int64_t b) {
   std::int64_t made = 0;
-  if (sign == "+") return __builtin_add_overflow(a, b, &made) ? (too_large(), value()) : value(made);
-  if (sign == "-") return __builtin_sub_overflow(a, b, &made) ? (too_large(), value()) : value(made);
-  if (sign == "*") return __builtin_mul_overflow(a, b, &made) ? (too_large(), value()) : value(made);
+  if (sign == "+")
+    return __builtin_add_overflow(a, b, &made) ? (too_large(), value()) : value(made);
+  if (sign == "-")
+    return __builtin_sub_overflow(a, b, &made) ? (too_large(), value()) : value(made);
+  if (sign == "*")
+    return __builtin_mul_overflow(a, b, &made) ? (too_large(), value()) : value(made);
   if (b == 0) fail("expected no division by zero");
   if (sign == "/") return static_cast<double>(a) / static_cast<double>(b);
   if (b == -1) {
@@ -431,7 +439,8 @@ value calculate_floats(std::string_view sign, double a, double b) {
 value repeated(machine& run, const value& of, std::int64_t times) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(times, 0));
   if (const auto* chars = of.as_text()) {
-    if (chars->size() > 0 && count > text_bytes_max / chars->size()) machine::check_size(text_bytes_max + 1);
+    if (chars->size() > 0 && count > text_bytes_max / chars->size())
+      machine::check_size(text_bytes_max + 1);
     text_builder to(run);
     for (std::size_t i = 0; i < count && chars->size() > 0; ++i) {
       run.work(1);
@@ -442,9 +451,11 @@ value repeated(machine& run, const value& of, std::int64_t times) {
     return run.make(std::move(made));
   }
   const auto& items = of.as_list()->items;
-  if (!items.empty() && count > items_max / items.size()) fail("expected lists of at most " + std::to_string(items_max) + " items");
+  if (!items.empty() && count > items_max / items.size())
+    fail("expected lists of at most " + std::to_string(items_max) + " items");
   std::vector<value> made;
-  for (std::size_t i = 0; i < count && !items.empty(); ++i) made.insert(made.end(), items.begin(), items.end());
+  for (std::size_t i = 0; i < count && !items.empty(); ++i)
+    made.insert(made.end(), items.begin(), items.end());
   return run.make(std::move(made), of.as_list()->kind);
 }
 
@@ -510,7 +521,8 @@ value calculate(machine& run, std::string_view sign, const value& a, const value
     if (a.is_int() && b.is_int()) return calculate_ints(sign, a.integer(), b.integer());
     return calculate_floats(sign, a.real(), b.real());
   }
-  if (sign == "+" && a.as_text() && b.as_text()) return added_texts(run, *a.as_text(), *b.as_text());
+  if (sign == "+" && a.as_text() && b.as_text())
+    return added_texts(run, *a.as_text(), *b.as_text());
   if (sign == "+" && is_sequence(a) && is_sequence(b) && a.type() == b.type()) {
     auto items = a.as_list()->items;
     items.insert(items.end(), b.as_list()->items.begin(), b.as_list()->items.end());
@@ -525,7 +537,8 @@ value calculate(machine& run, std::string_view sign, const value& a, const value
 
 value with_sign(std::string_view sign, const value& of) {
   if (of.is_undefined()) not_defined(of);
-  if (!of.is_number()) fail("expected a number after " + std::string(sign) + ", got a " + quoted_type(of));
+  if (!of.is_number())
+    fail("expected a number after " + std::string(sign) + ", got a " + quoted_type(of));
   if (sign == "+") return of.is_float() ? of : value(of.integer());
   if (of.is_float()) return -of.real();
   return calculate_ints("-", 0, of.integer());
@@ -564,11 +577,13 @@ value attribute_of(machine& run, const value& of, std::string_view name) {
 value item_of(machine& run, const value& of, const value& key) {
   if (of.is_undefined()) not_defined(of);
   if (key.is_int() && (of.as_text() || of.as_list())) {
-    if (of.as_list() && of.as_list()->kind > list_kind::range) return no_attribute(of, "of a number");
+    if (of.as_list() && of.as_list()->kind > list_kind::range)
+      return no_attribute(of, "of a number");
     auto at = key.integer();
     const auto length = length_of(of);
     if (at < 0) at += length;
-    if (at < 0 || at >= length) return undefined{"item " + std::to_string(key.integer()) + " of a " + quoted_type(of)};
+    if (at < 0 || at >= length)
+      return undefined{"item " + std::to_string(key.integer()) + " of a " + quoted_type(of)};
     if (of.as_list()) return of.as_list()->items[static_cast<std::size_t>(at)];
     run.work(of.as_text()->size() / 16);
     const auto starts = char_starts(of.as_text()->chars);
@@ -588,7 +603,8 @@ value slice_of(machine& run, const value& of, const value& begin, const value& e
                const value& step) {
   if (of.is_undefined()) not_defined(of);
   const bool is_list = of.as_list() && of.as_list()->kind <= list_kind::range;
-  if (!is_list && !of.as_text()) fail("expected a list or a text to take a part of, got a " + quoted_type(of));
+  if (!is_list && !of.as_text())
+    fail("expected a list or a text to take a part of, got a " + quoted_type(of));
   const auto number = [&](const value& part, std::int64_t otherwise) {
     if (part.is_none()) return otherwise;
     if (part.is_undefined()) not_defined(part);

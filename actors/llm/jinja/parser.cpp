@@ -46,7 +46,9 @@ class parser {
     if (at_ + 1 < tokens_.size()) ++at_;
     return taken;
   }
-  bool is(token_kind kind, std::string_view text) const { return now().kind == kind && now().text == text; }
+  bool is(token_kind kind, std::string_view text) const {
+    return now().kind == kind && now().text == text;
+  }
   bool is_sign(std::string_view sign) const { return is(token_kind::sign, sign); }
   bool is_word(std::string_view word) const { return is(token_kind::name, word); }
   bool skip_sign(std::string_view sign) { return is_sign(sign) ? (take(), true) : false; }
@@ -166,7 +168,8 @@ class parser {
     parts.push_back(read_sum());
     for (;;) {
       constexpr std::string_view signs[] = {"==", "!=", "<", "<=", ">", ">="};
-      if (now().kind == token_kind::sign && std::ranges::find(signs, now().text) != std::end(signs)) {
+      if (now().kind == token_kind::sign &&
+          std::ranges::find(signs, now().text) != std::end(signs)) {
         operators.push_back(take().text);
       } else if (is_word("in")) {
         operators.push_back(take().text);
@@ -192,7 +195,8 @@ class parser {
     while (now().kind == token_kind::sign && std::ranges::find(signs, now().text) != signs.end()) {
       const auto sign = take();
       auto right = (this->*operand)();
-      made = join(expression_kind::arithmetic, sign.line, sign.text, std::move(made), std::move(right));
+      made = join(expression_kind::arithmetic, sign.line, sign.text, std::move(made),
+                  std::move(right));
     }
     return made;
   }
@@ -263,7 +267,8 @@ class parser {
     const auto read = of.kind == token_kind::integer ? std::from_chars(of.text.data(), end, whole)
                                                      : std::from_chars(of.text.data(), end, real);
     if (read.ec != std::errc())
-      throw syntax_error(of.line, "expected a number that 64 bits can hold, got " + of.text.substr(0, 60));
+      throw syntax_error(of.line,
+                         "expected a number that 64 bits can hold, got " + of.text.substr(0, 60));
     return of.kind == token_kind::integer ? value(whole) : value(real);
   }
 
@@ -297,9 +302,11 @@ class parser {
   }
 
   /// An expression, or several with commas as a tuple.
-  expression_ptr read_tuple(bool with_condition, bool in_parentheses, std::string_view end_word = "") {
+  expression_ptr read_tuple(bool with_condition, bool in_parentheses,
+                            std::string_view end_word = "") {
     const int line = now().line;
-    return tuple_of(line, in_parentheses, end_word, [&] { return read_expression(with_condition); });
+    return tuple_of(line, in_parentheses, end_word,
+                    [&] { return read_expression(with_condition); });
   }
   /// What is assigned to: a name, an attribute of a namespace, or several of them.
   expression_ptr read_target(bool with_members, std::string_view end_word = "") {
@@ -312,7 +319,8 @@ class parser {
     if (!is_sign("(")) {
       if (now().kind != token_kind::name) unexpected("a name to assign to");
       auto made = read_primary(true);
-      if (made->kind == expression_kind::member && !with_members) fail("expected a name to assign to");
+      if (made->kind == expression_kind::member && !with_members)
+        fail("expected a name to assign to");
       return made;
     }
     const level guard(*this);
@@ -410,7 +418,8 @@ class parser {
       if (is_sign(")")) break;
       first = false;
       if (is_sign("*") || is_sign("**")) fail("expected arguments one by one, got " + now().text);
-      if (now().kind == token_kind::name && after().kind == token_kind::sign && after().text == "=") {
+      if (now().kind == token_kind::name && after().kind == token_kind::sign &&
+          after().text == "=") {
         auto name = take().text;
         take();
         for (const auto& [other, held] : made.named)
@@ -507,7 +516,8 @@ class parser {
           check_calls();
           return made;
         case token_kind::data:
-          made.push_back({.kind = statement_kind::data, .line = line, .data = unmarked(take().text)});
+          made.push_back(
+              {.kind = statement_kind::data, .line = line, .data = unmarked(take().text)});
           break;
         case token_kind::begin_output: {
           take();

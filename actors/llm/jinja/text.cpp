@@ -56,8 +56,9 @@ std::string utf8_of(char32_t code) {
 }
 
 std::size_t count_chars(std::string_view chars) {
-  return static_cast<std::size_t>(std::count_if(
-      chars.begin(), chars.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(chars.begin(), chars.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 std::vector<std::size_t> char_starts(std::string_view chars) {
@@ -69,8 +70,8 @@ std::vector<std::size_t> char_starts(std::string_view chars) {
 
 bool is_space(char32_t code) {
   return (code >= 9 && code <= 13) || (code >= 28 && code <= 32) || code == 0x85 || code == 0xa0 ||
-         code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 ||
-         code == 0x2029 || code == 0x202f || code == 0x205f || code == 0x3000;
+         code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 ||
+         code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
 bool ends_line(char32_t code) {
@@ -149,9 +150,9 @@ bool is_ignored_by_case(char32_t code) {
       return true;
     default:
       return code == '\'' || code == '.' || code == ':' || code == 0xb7 || code == 0x387 ||
-             code == 0x55f || code == 0x5f4 || code == 0x2018 || code == 0x2019 ||
-             code == 0x2024 || code == 0x2027 || code == 0xfe13 || code == 0xfe52 ||
-             code == 0xfe55 || code == 0xff07 || code == 0xff0e || code == 0xff1a;
+             code == 0x55f || code == 0x5f4 || code == 0x2018 || code == 0x2019 || code == 0x2024 ||
+             code == 0x2027 || code == 0xfe13 || code == 0xfe52 || code == 0xfe55 ||
+             code == 0xff07 || code == 0xff0e || code == 0xff1a;
   }
 }
 
@@ -224,7 +225,8 @@ text lower(const text& of) {
   return with_cases(of, [](std::size_t) { return letter_case::lower; });
 }
 text capitalize(const text& of) {
-  return with_cases(of, [](std::size_t at) { return at ? letter_case::lower : letter_case::title; });
+  return with_cases(of,
+                    [](std::size_t at) { return at ? letter_case::lower : letter_case::title; });
 }
 text title(const text& of) {
   bool in_word = false;
@@ -301,7 +303,8 @@ std::vector<text> rsplit(const text& of, std::int64_t most) {
       break;
     }
     auto begin = last;
-    while (begin > 0 && !is_space(code_at(all, last_char(all, begin)))) begin = last_char(all, begin);
+    while (begin > 0 && !is_space(code_at(all, last_char(all, begin))))
+      begin = last_char(all, begin);
     parts.push_back(part(of, begin, end));
     end = begin;
   }

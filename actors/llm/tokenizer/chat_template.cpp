@@ -148,7 +148,8 @@ jinja::value value_of(const chat_message& message, const jinja::jinja_template& 
   made.set(jinja::unmarked("content"), jinja::marked(message.content, jinja::from_data));
   if (!message.fields.empty()) {
     const auto fields = json_value(message.fields, "the fields of a message");
-    if (!fields.as_dict()) refuse("expected an object as the fields of a message, got another value");
+    if (!fields.as_dict())
+      refuse("expected an object as the fields of a message, got another value");
     for (const auto& [key, held] : fields.as_dict()->entries) {
       if (key.as_text()->chars != "role") made.set(key, held);
     }
@@ -290,11 +291,14 @@ namespace {
 /// the prompt, such as <think>, which the answer's text must begin with.
 jinja::text answer_after(const std::string& opened, const chat_message& answer) {
   const auto wanted = jinja::strip(jinja::unmarked(opened), "", true, true);
-  const auto content = jinja::strip(jinja::marked(answer.content, jinja::from_data), "", true, false);
+  const auto content =
+      jinja::strip(jinja::marked(answer.content, jinja::from_data), "", true, false);
   if (wanted.size() == 0 || !content.chars.starts_with(wanted.chars))
-    refuse("expected an answer that follows the generation prompt, but the chat template begins the answer " +
-           quoted(answer.content) + " otherwise than the prompt's end " + quoted(opened) +
-           "; an answer with thoughts begins with them");
+    refuse(
+        "expected an answer that follows the generation prompt, but the chat template begins the "
+        "answer " +
+        quoted(answer.content) + " otherwise than the prompt's end " + quoted(opened) +
+        "; an answer with thoughts begins with them");
   // The prompt has the white space after what it opens, too.
   auto rest = jinja::part(content, wanted.size(), content.size());
   const auto space = opened.substr(opened.rfind(wanted.chars) + wanted.size());

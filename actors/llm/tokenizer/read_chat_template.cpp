@@ -53,8 +53,8 @@ named_templates templates_in_config(const nlohmann::json& config, const std::str
     return of.is_object() && of.contains(key) && of[key].is_string();
   };
   const bool fits = held->is_array() && std::ranges::all_of(*held, [&](const auto& one) {
-    return is_text(one, "name") && is_text(one, "template");
-  });
+                      return is_text(one, "name") && is_text(one, "template");
+                    });
   if (!fits)
     throw llm_file_error(place +
                          ": /chat_template: expected a text, or a list of objects with the texts "
@@ -76,7 +76,8 @@ named_templates templates_of(const fs::path& path) {
   // As in transformers, the files come before tokenizer_config.json.
   auto all = templates_in_files(path);
   const auto config = path / "tokenizer_config.json";
-  if (all.empty() && fs::exists(config)) all = templates_in_config(object_in(config), config.string());
+  if (all.empty() && fs::exists(config))
+    all = templates_in_config(object_in(config), config.string());
   return all;
 }
 
@@ -89,7 +90,8 @@ std::string chosen(const named_templates& all, const fs::path& path, const std::
                          "tokenizer_config.json or in tokenizer.chat_template of a GGUF file, got "
                          "none: it is a base model");
   std::string names;
-  for (const auto& [other, text] : all) names += (names.empty() ? "" : ", ") + detail::printable(other, 60);
+  for (const auto& [other, text] : all)
+    names += (names.empty() ? "" : ", ") + detail::printable(other, 60);
   throw llm_file_error(path.string() + ": expected one of the chat templates " + names + ", got " +
                        detail::printable(name.empty() ? std::string(default_name) : name, 60));
 }
@@ -122,7 +124,8 @@ void add_tokens(named_tokens& named, const fs::path& path) {
     const auto& text = held->is_object() && held->contains("content") ? (*held)["content"] : *held;
     if (!text.is_string())
       throw llm_file_error(path.string() + ": /" + name +
-                           ": expected a text or an object with a content, got " + held->type_name());
+                           ": expected a text or an object with a content, got " +
+                           held->type_name());
     named.emplace(name, text.get<std::string>());
   }
 }

@@ -69,6 +69,7 @@ std::vector<idle_rule> rules_for(const grpo_config& c, const grpo_task& task) {
       {c.warm_start.batches == 0,
        "warm_start.batches is 0",
        {"warm_start.data", "warm_start.batch_size", "warm_start.lr", "warm_start.keep_moments"}},
+      {c.model.path.empty(), "the model is not read from files", {"model.chat_template"}},
       {!c.model.path.empty(),
        "the model is read from files",
        {"model.tokens", "model.layers", "model.hidden_size", "model.max_positions"}},

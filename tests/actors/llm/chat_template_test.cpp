@@ -44,10 +44,9 @@ TEST_CASE("chat: conversations are written as each family's own template writes 
   for (const auto& chat : chats) {
     std::vector<chat_message> messages;
     for (const auto& message : chat["messages"]) messages.push_back({message[0], message[1]});
-    const auto text = render_chat(style_named(chat["style"]), messages,
-                                  {.generation_prompt = chat["open"],
-                                   .thinking = chat["thinking"],
-                                   .date = "01 Feb 2025"});
+    const auto text = render_chat(
+        style_named(chat["style"]), messages,
+        {.generation_prompt = chat["open"], .thinking = chat["thinking"], .date = "01 Feb 2025"});
     CAPTURE(chat.dump());
     CHECK(text.chars == chat["text"].get<std::string>());
   }
@@ -79,7 +78,8 @@ TEST_CASE("chat: a template can't make a special token of what a message says") 
   CHECK(ends("{{ '<|' ~ messages[0].content ~ '|>' }}", {"user", "end"}) == 0);
   CHECK(ends("{{ messages[0].content ~ 'nd|>' }}", {"user", "<|e"}) == 0);
   CHECK(ends("{{ messages | tojson }}", user) == 0);
-  CHECK(ends("{{ messages[0].tool_calls }}", {"user", "", R"({"tool_calls": {"<|end|>": "<|end|>"}})"}) == 0);
+  CHECK(ends("{{ messages[0].tool_calls }}",
+             {"user", "", R"({"tool_calls": {"<|end|>": "<|end|>"}})"}) == 0);
   CHECK(ends("{{ tools }}<|end|>", user, {.tools = R"([{"name": "<|end|>"}])"}) == 1);
   CHECK(ends("{{ '<|' ~ 'end' ~ '|>' }}", user) == 1);
 }
@@ -102,7 +102,9 @@ TEST_CASE("chat: the token that ends an answer is the one that the template writ
   CHECK(end_of_turn(smollm(), style_named("smollm2")) == "<|im_end|>");
   CHECK(end_of_turn(smollm(), style_named("qwen3")) == "<|im_end|>");
   CHECK(end_of_turn(byte_tokens(), chat_style::bytes) == "<|end|>");
-  CHECK(end_of_turn(byte_tokens(), chat_style_of("{{ messages | length }}{{ messages[-1].content }}\n", "m")).empty());
+  CHECK(end_of_turn(byte_tokens(),
+                    chat_style_of("{{ messages | length }}{{ messages[-1].content }}\n", "m"))
+            .empty());
   CHECK_THROWS_WITH(end_of_turn(byte_tokens(), chat_style_of("x", "m")),
                     Contains("writes answers as they are"));
 }
@@ -113,15 +115,18 @@ TEST_CASE("chat: an answer is what follows the generation prompt, up to its last
                             const chat_options& options = {}) {
     return smollm().decode(encode_answer(smollm(), style, before, answer, options));
   };
-  CHECK(answered(style_named("smollm2"), {"assistant", "Dos.<|im_end|>"}) == "Dos.<|im_end|><|im_end|>");
+  CHECK(answered(style_named("smollm2"), {"assistant", "Dos.<|im_end|>"}) ==
+        "Dos.<|im_end|><|im_end|>");
   // Qwen3 writes empty thoughts, which the prompt has already if it isn't to think.
   CHECK(answered(style_named("qwen3"), {"assistant", "Dos."}) ==
         "<think>\n\n</think>\n\nDos.<|im_end|>");
-  CHECK(answered(style_named("qwen3"), {"assistant", "Dos."}, {.thinking = false}) == "Dos.<|im_end|>");
+  CHECK(answered(style_named("qwen3"), {"assistant", "Dos."}, {.thinking = false}) ==
+        "Dos.<|im_end|>");
 
   // The prompt opens thoughts, and the template leaves them out of answers.
   const auto opens = chat_style_of(
-      "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}<|im_end|>\n"
+      "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] "
+      "}}<|im_end|>\n"
       "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}",
       "m");
   CHECK(answered(opens, {"assistant", "<think>\nhm</think>Dos."}) == "hm</think>Dos.<|im_end|>");
@@ -131,16 +136,19 @@ TEST_CASE("chat: an answer is what follows the generation prompt, up to its last
       "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
       "{% if add_generation_prompt %}assistant: {% endif %}",
       "m");
-  CHECK_THROWS_WITH(answered(endless, {"assistant", "Dos."}), Contains("ends an answer with a token"));
+  CHECK_THROWS_WITH(answered(endless, {"assistant", "Dos."}),
+                    Contains("ends an answer with a token"));
 }
 
-TEST_CASE("chat: fields and tools reach the template, in their order and under transformers' names") {
+TEST_CASE(
+    "chat: fields and tools reach the template, in their order and under transformers' names") {
   const auto text_of = [](const std::string& source, const chat_message& said,
                           const chat_options& options = {}) {
     return render_chat(chat_style_of(source, "m"), {said}, options).chars;
   };
   CHECK(text_of("{{ messages[0].tool_calls[0] | tojson }}",
-                {"assistant", "", R"({"tool_calls": [{"b": 1, "a": 2}]})"}) == R"({"b": 1, "a": 2})");
+                {"assistant", "", R"({"tool_calls": [{"b": 1, "a": 2}]})"}) ==
+        R"({"b": 1, "a": 2})");
   CHECK(text_of("{{ messages[0].reasoning_content }}{{ messages[0].thinking }}",
                 {"assistant", "", R"({"reasoning": "hm"})"}) == "hmhm");
   CHECK(text_of("{{ messages[0].content is defined }}{{ messages[0].x is defined }}",
@@ -166,10 +174,11 @@ TEST_CASE("chat: what isn't known in a template, an unknown role and no message 
   const auto style = style_named("qwen3");
   CHECK_THROWS_WITH(render_chat(style, {}), Contains("got none"));
   CHECK_THROWS_WITH(render_chat(style, {{"usr", "x"}}), Contains("got \"usr\""));
-  CHECK(render_chat(chat_style_of("{{ messages[0].role == 'player' }}", "m"), {{"player", "x"}}).chars ==
-        "True");
-  CHECK_THROWS_WITH(render_chat(chat_style_of("{{ raise_exception('Only one') }}", "m"), {{"user", "x"}}),
-                    Contains("line 1: the template says: Only one"));
+  CHECK(render_chat(chat_style_of("{{ messages[0].role == 'player' }}", "m"), {{"player", "x"}})
+            .chars == "True");
+  CHECK_THROWS_WITH(
+      render_chat(chat_style_of("{{ raise_exception('Only one') }}", "m"), {{"user", "x"}}),
+      Contains("line 1: the template says: Only one"));
 }
 
 // -- where templates live --
@@ -185,7 +194,8 @@ std::string said_by(const std::filesystem::path& folder, const std::string& name
 }
 
 const std::string plain =
-    "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}"
+    "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + "
+    "'<|end|>' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
 constexpr const char* plainly = "<|user|>Hi<|end|><|assistant|>";
 
@@ -202,9 +212,12 @@ TEST_CASE("chat: one template in each way in which a folder may have it is the s
   CHECK(said_by(in_file("file", plain)) == plainly);
   CHECK(said_by(in_file("file_with_newline", plain + "\n")) == plainly);
   CHECK(said_by(in_config("text_in_config", plain)) == plainly);
-  CHECK(said_by(in_config("list_of_one", {{{"name", "default"}, {"template", plain}}})) == plainly);
-  const auto two = in_config("list_of_two", {{{"name", "default"}, {"template", plain}},
-                                             {{"name", "rag"}, {"template", "rag"}}});
+  const auto entry = [](const std::string& name, const std::string& source) {
+    return json{{"name", name}, {"template", source}};
+  };
+  CHECK(said_by(in_config("list_of_one", json::array({entry("default", plain)}))) == plainly);
+  const auto two =
+      in_config("list_of_two", json::array({entry("default", plain), entry("rag", "rag")}));
   CHECK(said_by(two) == plainly);
   CHECK(said_by(two, "rag") == "rag");
   CHECK(said_by(in_file("comment", "{# a comment #}" + plain + "{# another #}\n")) == plainly);
@@ -216,7 +229,8 @@ TEST_CASE("chat: one template in each way in which a folder may have it is the s
 
 TEST_CASE("chat: files come before the configuration, and other templates have names") {
   const temporary_folder folder;
-  write(folder.path / "tokenizer_config.json", json{{"chat_template", "in the configuration"}}.dump());
+  write(folder.path / "tokenizer_config.json",
+        json{{"chat_template", "in the configuration"}}.dump());
   CHECK(said_by(folder.path) == "in the configuration");
   write(folder.path / "chat_template.jinja", plain);
   write(folder.path / "additional_chat_templates/tool_use.jinja", "{{ tools | length }} tools");
@@ -230,12 +244,15 @@ TEST_CASE("chat: files come before the configuration, and other templates have n
 
 TEST_CASE("chat: a template gets the tokens that the model names, as texts or as objects") {
   const temporary_folder folder;
-  write(folder.path / "chat_template.jinja", "{{ bos_token }}x{{ eos_token }}{{ pad_token is defined }}");
-  write(folder.path / "tokenizer_config.json",
-        R"({"bos_token": {"content": "<s>", "special": true}, "eos_token": "</s>", "pad_token": null})");
+  write(folder.path / "chat_template.jinja",
+        "{{ bos_token }}x{{ eos_token }}{{ pad_token is defined }}");
+  write(
+      folder.path / "tokenizer_config.json",
+      R"({"bos_token": {"content": "<s>", "special": true}, "eos_token": "</s>", "pad_token": null})");
   CHECK(said_by(folder.path) == "<s>x</s>False");
   write(folder.path / "tokenizer_config.json", "{}");
-  write(folder.path / "special_tokens_map.json", R"({"bos_token": "<b>", "eos_token": {"content": "<e>"}})");
+  write(folder.path / "special_tokens_map.json",
+        R"({"bos_token": "<b>", "eos_token": {"content": "<e>"}})");
   CHECK(said_by(folder.path) == "<b>x<e>False");
 
   // A model that is written again has them, too.
@@ -246,12 +263,14 @@ TEST_CASE("chat: a template gets the tokens that the model names, as texts or as
   CHECK(said_by(again) == "<b>x<e>False");
 }
 
-TEST_CASE("chat: a folder without a template, and one that isn't a text, are refused by their place") {
+TEST_CASE(
+    "chat: a folder without a template, and one that isn't a text, are refused by their place") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(read_chat_style(folder.path),
                     Contains(folder.path.string()) && Contains("expected a chat template"));
   write(folder.path / "tokenizer_config.json", R"({"chat_template": 3})");
-  CHECK_THROWS_WITH(read_chat_style(folder.path), Contains("tokenizer_config.json: /chat_template"));
+  CHECK_THROWS_WITH(read_chat_style(folder.path),
+                    Contains("tokenizer_config.json: /chat_template"));
   write(folder.path / "tokenizer_config.json", R"({"chat_template": [{"name": "default"}]})");
   CHECK_THROWS_WITH(read_chat_style(folder.path), Contains("name and template"));
   write(folder.path / "tokenizer_config.json", R"({"chat_template": "{{ x | nope }}"})");

@@ -35,7 +35,8 @@ std::string reading_refusal_of(const std::string& source) {
   return testing::message_of<template_error>([&] { jinja_template read(source); });
 }
 
-TEST_CASE("jinja: each construct writes what jinja2 writes, or is refused where jinja2 refuses it") {
+TEST_CASE(
+    "jinja: each construct writes what jinja2 writes, or is refused where jinja2 refuses it") {
   const mapped_file file(testing::source_path("tests/fixtures/llm/chat_templates/cases.json"));
   // The order of keys matters here.
   const auto all = nlohmann::ordered_json::parse(file.bytes());
@@ -67,11 +68,28 @@ TEST_CASE("jinja: what isn't known is refused by its name and line when the temp
 }
 
 TEST_CASE("jinja: what isn't a template is refused with its line") {
-  for (const auto* source :
-       {"{% if x %}", "{{ x", "{% endif %}", "{{ }}", "{{ 'x }}", "{# x", "{{ x[ }}", "{{ (1 }}",
-        "{% set %}", "{% for x %}{% endfor %}", "{{ 1 + }}", "{% break %}", "{% raw %}x",
-        "{{ x | }}", "{{ 99999999999999999999 }}", "{% macro %}{% endmacro %}", "{{ a b }}",
-        "{% set 1 = 2 %}", "{% set true = 2 %}", "{{ x is is y }}", "{{ f(a=1, 2) }}", "{{ ? }}"}) {
+  for (const auto* source : {"{% if x %}",
+                             "{{ x",
+                             "{% endif %}",
+                             "{{ }}",
+                             "{{ 'x }}",
+                             "{# x",
+                             "{{ x[ }}",
+                             "{{ (1 }}",
+                             "{% set %}",
+                             "{% for x %}{% endfor %}",
+                             "{{ 1 + }}",
+                             "{% break %}",
+                             "{% raw %}x",
+                             "{{ x | }}",
+                             "{{ 99999999999999999999 }}",
+                             "{% macro %}{% endmacro %}",
+                             "{{ a b }}",
+                             "{% set 1 = 2 %}",
+                             "{% set true = 2 %}",
+                             "{{ x is is y }}",
+                             "{{ f(a=1, 2) }}",
+                             "{{ ? }}"}) {
     CAPTURE(source);
     CHECK_THAT(reading_refusal_of(source), Contains("line 1: "));
   }
@@ -88,26 +106,38 @@ TEST_CASE("jinja: no template takes all of the time, the memory or the stack") {
   for (const auto& source : std::vector<std::string>{
            "{% for i in range(1000000000) %}{% endfor %}",
            "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-           "{{ 'x' * 1000000000000 }}", "{{ 'x' * 9223372036854775807 }}",
+           "{{ 'x' * 1000000000000 }}",
+           "{{ 'x' * 9223372036854775807 }}",
            "{{ [1] * 1000000000000 | length }}",
-           "{% set ns = namespace(x='xx') %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
-           "{% set ns = namespace(x=['y']) %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
-           "{% set ns = namespace(x=[]) %}{% for i in range(999) %}{% set ns.x = [ns.x] %}{% endfor %}",
-           "{% set ns = namespace(x=[1]) %}{% for i in range(90) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}"
+           "{% set ns = namespace(x='xx') %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x %}{% "
+           "endfor %}",
+           "{% set ns = namespace(x=['y']) %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x "
+           "%}{% endfor %}",
+           "{% set ns = namespace(x=[]) %}{% for i in range(999) %}{% set ns.x = [ns.x] %}{% "
+           "endfor %}",
+           "{% set ns = namespace(x=[1]) %}{% for i in range(90) %}{% set ns.x = [ns.x, ns.x] %}{% "
+           "endfor %}"
            "{{ ns.x }}",
            "{% set a = namespace(x=[1]) %}{% set b = namespace(x=[1]) %}{% for i in range(90) %}"
            "{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}{% endfor %}{{ a.x == b.x }}",
            "{% set ns = namespace() %}{% set ns.x = ns %}",
            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
            "{% macro m() %}{% endmacro %}{% set ns = namespace(x=m) %}",
-           "{{ 'a' | indent(999999999999) }}", "{{ [1] | tojson(indent=999999999999) }}",
-           "{% set ns = namespace(x='a') %}{% for i in range(25) %}{% set ns.x = ns.x.replace('a', 'aaa') %}"
+           "{{ 'a' | indent(999999999999) }}",
+           "{{ [1] | tojson(indent=999999999999) }}",
+           "{% set ns = namespace(x='a') %}{% for i in range(25) %}{% set ns.x = ns.x.replace('a', "
+           "'aaa') %}"
            "{% endfor %}",
-           "{{ 10 ** 10 ** 10 }}", "{{ 9223372036854775807 * 2 }}", "{{ -9223372036854775807 - 2 }}",
+           "{{ 10 ** 10 ** 10 }}",
+           "{{ 9223372036854775807 * 2 }}",
+           "{{ -9223372036854775807 - 2 }}",
            "{{ " + repeated("(", 5000) + "1" + repeated(")", 5000) + " }}",
-           "{{ " + repeated("not ", 5000) + "1 }}", "{{ " + repeated("-", 5000) + "1 }}",
-           "{{ 1" + repeated(" + 1", 5000) + " }}", "{{ x" + repeated("[0]", 5000) + " }}",
-           "{{ x" + repeated(" | trim", 5000) + " }}", "{{ 1" + repeated(" if 1 else 1", 5000) + " }}",
+           "{{ " + repeated("not ", 5000) + "1 }}",
+           "{{ " + repeated("-", 5000) + "1 }}",
+           "{{ 1" + repeated(" + 1", 5000) + " }}",
+           "{{ x" + repeated("[0]", 5000) + " }}",
+           "{{ x" + repeated(" | trim", 5000) + " }}",
+           "{{ 1" + repeated(" if 1 else 1", 5000) + " }}",
            repeated("{% if 1 %}", 5000) + repeated("{% endif %}", 5000)}) {
     CAPTURE(source.substr(0, 120));
     CHECK_THROWS_AS(written(source), template_error);
@@ -117,8 +147,7 @@ TEST_CASE("jinja: no template takes all of the time, the memory or the stack") {
 TEST_CASE("jinja: a refusal while writing names the line and keeps the template's own message") {
   CHECK(refusal_of("a\n{{ raise_exception('Roles must alternate') }}") ==
         "line 2: the template says: Roles must alternate");
-  CHECK(refusal_of("{{ x.y.z }}", R"({"x": {}})") ==
-        "line 1: the field y of a dict is undefined");
+  CHECK(refusal_of("{{ x.y.z }}", R"({"x": {}})") == "line 1: the field y of a dict is undefined");
   CHECK(refusal_of("\n\n{{ 1 + 'a' }}") ==
         "line 3: expected values for + that go together, got a int and a str");
 }
@@ -138,7 +167,9 @@ std::string with_brackets(const text& of, char mark = from_data) {
 
 TEST_CASE("jinja: each byte of a text keeps where it comes from") {
   const std::string given = R"({"c": " Ab,<x> ", "l": ["p", "q"], "d": {"k": "v"}})";
-  const auto shown = [&](const std::string& source) { return with_brackets(written(source, given)); };
+  const auto shown = [&](const std::string& source) {
+    return with_brackets(written(source, given));
+  };
   CHECK(shown("a{{ c }}b") == "a[ Ab,<x> ]b");
   CHECK(shown("{{ 'a' + c | trim + 'b' }}") == "a[Ab,<x>]b");
   CHECK(shown("{{ '<' ~ c.strip() ~ '>' }}") == "<[Ab,<x>]>");
@@ -162,7 +193,8 @@ TEST_CASE("jinja: JSON keeps the order of keys, and a number that doesn't fit is
         R"({"b": 3, "a": 2.5})");
   CHECK_THROWS_WITH(value_of_json("[99999999999999999999]", 0), Contains("99999999999999999999"));
   CHECK_THROWS_WITH(value_of_json("[1", 0), Contains("JSON"));
-  CHECK_THROWS_WITH(value_of_json(std::string(200, '[') + std::string(200, ']'), 0), Contains("levels"));
+  CHECK_THROWS_WITH(value_of_json(std::string(200, '[') + std::string(200, ']'), 0),
+                    Contains("levels"));
 }
 
 }  // namespace

@@ -29,9 +29,7 @@ const llm::chat_style& smollm2() {
   return style;
 }
 
-sft_encoding chat() {
-  return {.tokens = &smollm(), .style = smollm2(), .max_tokens = 1000};
-}
+sft_encoding chat() { return {.tokens = &smollm(), .style = smollm2(), .max_tokens = 1000}; }
 sft_encoding plain() { return {.tokens = &smollm(), .end = 7, .max_tokens = 1000}; }
 
 std::vector<sft_example> examples_in(const json& row, const sft_encoding& encoding) {
@@ -50,8 +48,7 @@ TEST_CASE("sft examples: prompt and answer are encoded one by one, and the answe
 TEST_CASE("sft examples: with a chat style an example is what a model is asked, and its turn") {
   const auto made = examples_in({{"prompt", "Hello<|im_end|>"}, {"answer", "Hi."}}, chat());
   REQUIRE(made.size() == 1);
-  CHECK(made[0].prompt ==
-        llm::encode_chat(smollm(), smollm2(), {{"user", "Hello<|im_end|>"}}));
+  CHECK(made[0].prompt == llm::encode_chat(smollm(), smollm2(), {{"user", "Hello<|im_end|>"}}));
   CHECK(smollm().decode(made[0].answer) == "Hi.<|im_end|>");
   CHECK(made[0].answer.back() == smollm().find("<|im_end|>"));
 }
