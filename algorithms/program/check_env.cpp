@@ -36,12 +36,33 @@ struct checked {
   std::optional<openenv_view> view = {};  ///< For environments on servers.
 };
 
+/// Passes on what is found about an environment on a server. Servers of OpenEnv need not take a
+/// seed, so that another episode for the same seed is no fault.
+class server_findings final : public check_listener {
+ public:
+  explicit server_findings(check_listener& to) : to_(to) {}
+
+  void begins(const environment_call& call) override { to_.begins(call); }
+  void found(bool is_fault, environment_finding what) override {
+    const bool by_seed = what.check == "determinism" || what.check == "instances";
+    if (is_fault && by_seed)
+      what.expected += " (a server that takes no seed can't: runs differ each time)";
+    to_.found(is_fault && !by_seed, std::move(what));
+  }
+  void skipped(skipped_check what) override { to_.skipped(std::move(what)); }
+  void measured(environment_speed what) override { to_.measured(std::move(what)); }
+
+ private:
+  check_listener& to_;
+};
+
 checked check(const env_section& env, const check_options& options) {
   if (!names_openenv(env.id)) return {check_world(env.request(), options)};
   const openenv_environments make{env.request(), 1};
   auto view = make.view();  // throws if the server does not answer or shows no numbers
   environment_report report(env.id);
-  check_vector_environments([&] { return make(); }, options, report);
+  server_findings findings(report);
+  check_vector_environments([&] { return make(); }, options, findings);
   measure_vector_environments(
       [&](std::size_t size) { return openenv_environments{env.request(), size}(); }, options,
       report);

@@ -88,8 +88,7 @@ json check_problems(const check_data_arguments& arguments, const llm::data_field
     auto format = model.conversations();
     format.chat.tools = asked.tools;
     format.prompt(model.tokens, conversation);
-    if (format.style)
-      llm::require_written(model.tokens, *format.style, conversation, format.chat);
+    if (format.style) llm::require_written(model.tokens, *format.style, conversation, format.chat);
   };
   return summary_of(llm::read_data(arguments.file, fields, check));
 }

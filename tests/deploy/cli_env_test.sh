@@ -106,6 +106,12 @@ report "check-env starts a server and checks its environment" $?
 holds "and prints the view that it has found out" \
   'json.loads(s["view"]["option"][17:])["action"] == [{"pointer": "/action", "n": 2}] and
    json.loads(s["view"]["option"][17:])["observation"][0]["shape"] == [4]'
+export PYTHONPATH=$sources/tests/actors/python/worlds
+run check-env openenv:seedless "$(serve unsound:OfNoSeed)" --steps 100 --json
+[[ $code -eq 0 ]]
+report "a server that takes no seed has no fault" $?
+holds "but a warning" 'any("takes no seed" in each["expected"] for each in s["warnings"]) and s["speed"]'
+unset PYTHONPATH
 rm -rf runs
 run train --algo ppo --env openenv:cart "$(serve CartPole-v1)" -n 256 rollout.n_steps=64 --seed 1
 [[ $code -eq 0 && -d runs/ppo ]]

@@ -54,8 +54,8 @@ std::string read_chat_template(const std::filesystem::path& path, const std::str
 
 /// The style of a model's folder or GGUF file, with the tokens that its template may name. As in
 /// transformers, conversations with tools are written by the template "tool_use" if there is one
-/// and no name was given. None for a base model, which has no template. Throws llm_file_error for an
-/// unknown name, and like the constructor of chat_style.
+/// and no name was given. None for a base model, which has no template. Throws llm_file_error for
+/// an unknown name, and like the constructor of chat_style.
 std::optional<chat_style> find_chat_style(const std::filesystem::path& path,
                                           const std::string& name = "");
 /// The same. Throws llm_file_error if there is none.

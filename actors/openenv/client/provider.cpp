@@ -115,7 +115,8 @@ task<running_server> start_one(std::shared_ptr<io_thread> thread, plan make, std
       } else if (healthy) {
         co_return made;
       } else if (std::chrono::steady_clock::now() >= until) {
-        why = "was not healthy within " + std::to_string(limit.count()) + " ms";
+        why = "was not healthy within " + std::to_string(limit.count()) +
+              " ms, the start_timeout of its options";
       } else {
         co_await sleep_for(health_every);
       }

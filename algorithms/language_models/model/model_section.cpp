@@ -43,13 +43,15 @@ void describe(options_schema<model_section>& s) {
           "is a path.");
   s.field("chat_template", &model_section::chat_template)
       .help(
-          "The name of the chat template, for a model that has several, such as tool_use. none asks "
+          "The name of the chat template, for a model that has several, such as tool_use. none "
+          "asks "
           "the model with plain prompts, also if it has a template. Empty means the default one; a "
           "model without any is a base model and gets plain prompts.");
   s.field("thinking", &model_section::thinking)
       .also_known_as({"enable_thinking"})
       .help(
-          "true lets a model think before it answers, false begins its answers with empty thoughts. "
+          "true lets a model think before it answers, false begins its answers with empty "
+          "thoughts. "
           "null means what its chat template does by default. Templates without thoughts ignore "
           "it.");
   s.field("earlier_thoughts", &model_section::thoughts)

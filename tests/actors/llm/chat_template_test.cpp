@@ -7,7 +7,6 @@
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
-#include "actors/llm/files/mapped_file.hpp"
 #include "actors/llm/tokenizer/byte_tokenizer.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
@@ -23,10 +22,6 @@ namespace {
 using Catch::Matchers::Contains;
 using nlohmann::json;
 using testing::style_named;
-
-std::string fixture(const std::string& path) {
-  return std::string(mapped_file(testing::source_path("tests/fixtures/llm/" + path)).bytes());
-}
 
 const tokenizer& smollm() {
   static const auto tokens =

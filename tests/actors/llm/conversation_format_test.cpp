@@ -30,7 +30,8 @@ const std::vector<chat_message> two_turns{
     {"user", "One?"}, {"assistant", "<think>\nAha.\n</think>\n\nuno"}, {"user", "Two?"}};
 
 conversation_format qwen3(std::optional<bool> thinking = {}, bool keep = false) {
-  conversation_format made{.style = testing::style_named("qwen3"), .end = end(), .keep_thoughts = keep};
+  conversation_format made{
+      .style = testing::style_named("qwen3"), .end = end(), .keep_thoughts = keep};
   if (thinking) made.chat.thinking = *thinking;
   return made;
 }
@@ -121,19 +122,19 @@ TEST_CASE("chat templates: the default of thinking stands before the template, o
 
 TEST_CASE("chat templates: a base model has none, and what is no text is refused") {
   const temporary_folder folder;
-  CHECK_FALSE(find_chat_template(folder.path));
+  CHECK_FALSE(find_chat_style(folder.path).has_value());
   const auto config = folder.path / "tokenizer_config.json";
   write_durably(config, R"({"eos_token": "x"})");
-  CHECK_FALSE(find_chat_template(folder.path));
+  CHECK_FALSE(find_chat_style(folder.path).has_value());
   CHECK_THROWS_WITH(read_chat_template(folder.path), Contains("it is a base model"));
   write_durably(config, R"({"chat_template": "t"})");
-  CHECK(find_chat_template(folder.path) == "t");
+  CHECK(find_chat_style(folder.path).value().source() == "t");
   write_durably(config, R"({"chat_template": 3})");
-  CHECK_THROWS_WITH(find_chat_template(folder.path), Contains("/chat_template: expected a text"));
+  CHECK_THROWS_WITH(find_chat_style(folder.path), Contains("/chat_template: expected a text"));
   gguf_bytes file;
   file.begin(0, 1).word("general.architecture", "llama").data(0);
   write_durably(folder.path / "m.gguf", file.bytes);
-  CHECK_FALSE(find_chat_template(folder.path / "m.gguf"));
+  CHECK_FALSE(find_chat_style(folder.path / "m.gguf").has_value());
 }
 
 /// What reading the tokenizer of a GGUF file with these tokens says; empty if it is read.

@@ -97,7 +97,8 @@ TEST_CASE("openenv providers: a server that ends, or is never healthy, is told w
         "  ended with exit code 3");
   CHECK(why_not(
             {.command = {"sh", "-c", "echo waiting; exec sleep 1000"}, .health_timeout = 300ms}) ==
-        "openenv: sh was not healthy within 300 ms; its last lines:\n  waiting");
+        "openenv: sh was not healthy within 300 ms, the start_timeout of its options; its last "
+        "lines:\n  waiting");
   const auto missing = why_not({.command = {"/no/such/program"}});
   CHECK(missing.find("ended with exit code 127") != missing.npos);
 }
