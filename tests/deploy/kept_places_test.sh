@@ -40,7 +40,7 @@ PYTHON
 
 # weights ARGUMENT...: the SHA-256 of the weights, into $got
 weights() {
-  run train --metrics-port 0 --json "$@"
+  run train --metrics-port 0 --json -v "$@"
   got=$(tail -1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)["weights_sha256"])')
 }
 

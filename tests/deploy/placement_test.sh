@@ -5,7 +5,7 @@ source "$(dirname "$0")/common.sh" "$1"
 
 # numbers_of OPTION...: what two updates of PPO report but for times, and the run's score
 numbers_of() {
-  run train -n 1024 --runs runs --json rollout.n_steps=256 env.n_envs=2 trainer.n_epochs=2 \
+  run train -n 1024 --runs runs --json -v rollout.n_steps=256 env.n_envs=2 trainer.n_epochs=2 \
     evaluation.every_steps=0 evaluation.final_episodes=5 "$@"
   "$python" - <<'PYTHON'
 import csv, glob, json

@@ -16,17 +16,20 @@ text marked(std::string_view chars, char mark) {
 }
 
 void append(text& to, const text& from) {
-  if (!from.marks.empty() && to.marks.empty()) to.marks.resize(to.size());
+  const auto before = to.size();
   to.chars += from.chars;
-  if (to.marks.empty()) return;
+  if (to.marks.empty() && from.marks.empty()) return;
+  to.marks.resize(before);
   to.marks += from.marks;
   to.marks.resize(to.size());
 }
 
 void append(text& to, std::string_view chars, char mark) {
-  if (mark && to.marks.empty()) to.marks.resize(to.size());
+  const auto before = to.size();
   to.chars += chars;
-  if (!to.marks.empty()) to.marks.resize(to.size(), mark);
+  if (to.marks.empty() && !mark) return;
+  to.marks.resize(before);
+  to.marks.resize(to.size(), mark);
 }
 
 text part(const text& of, std::size_t begin, std::size_t end) {

@@ -57,7 +57,8 @@ discrete_states states_of(const env_spec& spec) {
 network_shape table_shape(const env_spec& spec) {
   actions_of(spec);
   auto shape = shape_of(spec);
-  for (const auto width : states_of(spec).widths()) shape.states.push_back(static_cast<int>(width));
+  const auto states = states_of(spec);
+  for (const auto width : states.widths()) shape.states.push_back(static_cast<int>(width));
   return shape;
 }
 

@@ -225,7 +225,7 @@ TEST_CASE("load_policy: acts as eval, with each algorithm for a single agent") {
 
 TEST_CASE("load_policy: acts as eval for each of several agents, with their masks") {
   const options agents = {"env.id=RecordingAgents-v0", "env.n_envs=2"};
-  check_acts_as_eval("mappo", joint_on_policy);
+  check_acts_as_eval("mappo", joint_on_policy + options{"critic=observations"});
   check_acts_as_eval("qmix", off_policy + agents + options{"mixer.input=observations"});
   check_acts_as_eval("ippo", joint_on_policy + options{"agents.share=false"});
 }

@@ -216,7 +216,7 @@ TEST_CASE("grpo: the warm start is on the examples of a file, if there is one") 
   CHECK_THROWS_WITH(run(config, folder.path.string()), Catch::Contains("nines.jsonl"));
   std::ofstream(config.warm_start.data) << "{\"prompt\": \"1234>\"}\n{\"prompt\": \"1\"}\n";
   CHECK_THROWS_WITH(run(config, folder.path.string()),
-                    Catch::Contains("nines.jsonl:1: answer: expected a text") &&
+                    Catch::Contains("nines.jsonl:1: expected the field \"answer\"") &&
                         Catch::Contains("nines.jsonl:2: "));
   CHECK(!std::filesystem::exists(folder.path / "grpo" / "sum_digits_1"));
   {

@@ -91,7 +91,7 @@ TEST_CASE("sft run: it leaves its configuration, numbers and models behind") {
   CHECK(column_of(run, "eval/mean_reward")[3] == Approx(-judged[3]));
 
   const auto model = language_model_of({.path = (left / "last_model").string()});
-  CHECK(model.style == llm::chat_style::bytes);
+  CHECK(model.style.value().source() == llm::chat_style::bytes.source());
   CHECK(llm::read_model(left / "last_model").config.layers == 2);
   const double best = std::ranges::max(column_of(run, "eval/mean_reward"));
   CHECK(score_of(left / "best_model").value() == Approx(best));
