@@ -6,7 +6,7 @@ import program
 
 PAGE = "docs/metrics.md"
 _HEAD = "| column | algorithms | only with | meaning |"
-_GROUPS = {"on-policy": program.ON_POLICY, "off-policy": program.OFF_POLICY}
+_GROUPS = {"on-policy": program.ON_POLICY, "off-policy": [*program.OFF_POLICY, "q_learning"]}
 _LITERAL = re.compile(r'"((?:rollout|train|eval|time)/\w+)"')
 
 

@@ -57,7 +57,9 @@ report "that fit a terminal, with equal parts of a space counted" $?
 
 run train --env Catch-v0 -n 64 --seed 3 --json -v --metrics-port 0 rollout.n_steps=64 evaluation.every_steps=0 evaluation.final_episodes=41
 cat out err >trained
-run eval runs/ppo/Catch-v0_1 --episodes 41 --json -v
+run eval runs/ppo/Catch-v0_1 --episodes 41 --json
+cat out >>trained
+run eval runs/ppo/Catch-v0_1 --episodes 41
 cat out err >>trained
 "$python" -c '
 import json, re

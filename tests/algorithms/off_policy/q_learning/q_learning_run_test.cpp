@@ -48,7 +48,7 @@ class way final : public environment {
  private:
   void show(std::span<float> obs) const {
     std::ranges::fill(obs, 0.0f);
-    if (obs.size() == 4) {
+    if (shown_.get_if<spaces::discrete>()) {
       obs[static_cast<std::size_t>(place_)] = 1;
     } else {  // two parts of two values
       obs[static_cast<std::size_t>(place_ / 2)] = 1;
