@@ -15,6 +15,7 @@ NAMED_BY_CALLERS = {
     "actors/coder/recorded_runs.cpp",
     "actors/environments/space_json.cpp",
     "actors/llm/tasks/data_problems.cpp",
+    "actors/llm/tasks/data_rows.cpp",
     "actors/llm/tasks/named_rewards.cpp",
     "actors/llm/tasks/python_problems.cpp",
     "actors/llm/tokenizer/bpe.cpp",

@@ -303,6 +303,7 @@ TEST_CASE("grpo on data: rows with tools are written by the chat template, or al
   config.task = {.data = path.string()};
   config.task.problems.held_out = 4;
   config.evaluation.problems = 2;
+  config.evaluation.final_problems = 2;
   config.model.max_positions = 512;
   const auto told = refusal(config);
   if (told.empty()) {  // the template of the model of bytes writes tools
