@@ -131,7 +131,8 @@ std::vector<std::string> columns_of(const std::vector<const problem*>& problems,
       if (is_code) names.insert("tests_passed");
       continue;
     }
-    for (const auto& [name, value] : json::parse(each->columns).items()) names.insert(name);
+    const auto row = json::parse(each->columns);
+    for (const auto& [name, value] : row.items()) names.insert(name);
   }
   return {names.begin(), names.end()};
 }

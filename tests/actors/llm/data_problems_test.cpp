@@ -6,6 +6,7 @@
 #include <set>
 
 #include "actors/data/jsonl.hpp"
+#include "actors/llm/tasks/python_problems.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
@@ -30,6 +31,15 @@ TEST_CASE("data problems: a line's fields become prompt, answer and columns") {
   CHECK(problem_of_row({completed}, {}).expected == "y");
   const json said{{"prompt", "x"}, {"answer", {{{"role", "assistant"}, {"content", "y"}}}}};
   CHECK(problem_of_row({said}, {}).expected == "y");
+}
+
+TEST_CASE("data problems: the columns that rewards may take are the fields of all rows") {
+  const problem first{.columns = R"({"prompt": "a", "answer": "1"})"};
+  const problem second{.columns = R"({"prompt": "b", "source": "book"})"};
+  const problem drawn{.question = "1 + 1", .expected = "2"};
+  using names = std::vector<std::string>;
+  CHECK(columns_of({&first, &second}, false) == names{"answer", "prompt", "source"});
+  CHECK(columns_of({&drawn}, true) == names{"answer", "tests_passed"});
 }
 
 TEST_CASE("data problems: messages are a conversation that ends with the user's") {

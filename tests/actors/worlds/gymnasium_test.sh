@@ -30,7 +30,7 @@ TROUPE_GYMNASIUM_RECORD=$record "$tests" '[.gymnasium]' || fail "the trajectorie
 TROUPE_GYMNASIUM_PYTHON=$python "$tests" '[.gymnasium_guest]' || fail "environments in Python differ from the built-in ones, or have a fault"
 # A table learns on environments in Python whose states are numbered, and is evaluated on them.
 troupe=$build/deploy/troupe/troupe
-for env in FrozenLake-v1 Taxi-v3; do
+for env in FrozenLake-v1 Taxi-v4; do
   "$troupe" train --algo q_learning --env "gymnasium:$env" -n 2000 "env.python=$python" evaluation.every_steps=0 \
     evaluation.final_episodes=2 --runs "$runs/$env" --metrics-port 0 || fail "q_learning does not learn on $env"
   run=$(dirname "$(find "$runs/$env" -name config.json)")
