@@ -28,6 +28,8 @@ def main():
         as_users.append({key: counts[key] for key in ("user", "attempts", "ran", "succeeded")})
         for key in total:
             total[key] += counts[key]
+    if names and as_users and not total["attempts"]:
+        sys.exit(f"escapes: expected the names of attempts, got {' '.join(names)}, which name none")
     if "--json" in sys.argv:
         print(json.dumps({**total, "as_users": as_users}))
     return code

@@ -29,7 +29,8 @@ refuse_usage() {
 with_lock() {
   local lock=build/$1.lock
   shift
-  mkdir -p build
+  mkdir -p build 2>/dev/null && [[ -w build ]] ||
+    fail "expected to be able to write in the folder $PWD/build, and can't"
   (
     if ! flock --nonblock 9; then
       echo "./dev: waiting for another ./dev, which holds $lock" >&2
@@ -101,6 +102,7 @@ build_preset() {
 configure_and_build() {
   local preset=$1 folder=$2
   shift 2
+  command -v cmake >/dev/null || fail "cmake is not installed: apt-get install cmake"
   [[ $folder/build.ninja -nt CMakePresets.json ]] || cmake --preset "$preset"
   build_folder "$folder" "$@"
 }
