@@ -299,9 +299,10 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   const auto& which = of.algorithm_in(document, arguments.algo);
   refuse_misfit(document, which, of);
   if (!arguments.init.empty() && has_option(which, "model")) {
+    const auto last = std::filesystem::path(arguments.init) / "last_model";
     throw std::invalid_argument(
         fmt::format("--init: {} begins with a language model: say model.path={} if that is one",
-                    which.name, arguments.init));
+                    which.name, std::filesystem::exists(last) ? last.string() : arguments.init));
   }
   choose_environment(document, which, of);
   if (which.complete) which.complete(document);

@@ -8,6 +8,7 @@
 
 #include "actors/llm/jinja/loop_state.hpp"
 #include "actors/llm/jinja/operations.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm::jinja {
 
@@ -633,7 +634,7 @@ value call_function(machine& run, builtin function, const given_arguments& given
     }
     case builtin::raise_exception: {
       const bound_arguments named("raise_exception", given, {"message"});
-      fail("the template says: " + str_of(run, named.need(0)).chars.substr(0, 500));
+      fail("the template says: " + detail::printable(str_of(run, named.need(0)).chars, 500));
     }
     case builtin::strftime_now:
       return time_text(run, given);
