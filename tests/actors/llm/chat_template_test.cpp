@@ -174,6 +174,10 @@ TEST_CASE("chat: what isn't known in a template, an unknown role and no message 
   CHECK_THROWS_WITH(
       render_chat(chat_style_of("{{ raise_exception('Only one') }}", "m"), {{"user", "x"}}),
       Contains("line 1: the template says: Only one"));
+  // What a template says does not reach a terminal as it is.
+  CHECK_THROWS_WITH(
+      render_chat(chat_style_of("{{ raise_exception('\x1b[31mred') }}", "m"), {{"user", "x"}}),
+      Contains("[31mred") && !Contains("\x1b"));
 }
 
 // -- where templates live --
