@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -15,11 +17,19 @@
 
 namespace troupe::llm {
 
+/// A text that is written when it is first needed.
+struct lazy_text {
+  std::once_flag once;
+  jinja::text text;
+};
+
 struct chat_style::program {
   std::string source, tools_source, name;
   named_tokens tokens;
   jinja::jinja_template plain;
   std::optional<jinja::jinja_template> for_tools;
+  /// A short conversation, in which the end of a turn is looked for with each prompt.
+  std::shared_ptr<lazy_text> answered;
 };
 
 const chat_style chat_style::bytes(byte_chat_template(), "the bytes model");
@@ -43,7 +53,8 @@ chat_style::chat_style(std::string_view jinja, const std::string& place, named_t
                .name = std::move(name),
                .tokens = std::move(tokens),
                .plain = parsed_template(jinja, place),
-               .for_tools = std::nullopt};
+               .for_tools = std::nullopt,
+               .answered = std::make_shared<lazy_text>()};
   if (!for_tools.empty()) made.for_tools = parsed_template(for_tools, place);
   program_ = std::make_shared<const program>(std::move(made));
 }
@@ -266,7 +277,11 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, const chat_style& sty
 }
 
 std::string end_of_turn(const tokenizer& tokens, const chat_style& style) {
-  const auto text = render_chat(style, probe_messages, {.generation_prompt = false});
+  auto& answered = *style.parsed().answered;
+  std::call_once(answered.once, [&] {
+    answered.text = render_chat(style, probe_messages, {.generation_prompt = false});
+  });
+  const auto& text = answered.text;
   const auto token = next_token(tokens, text, end_of_probe(text), text.size(), false);
   return token ? std::string(tokens.bytes_of(token->id)) : std::string();
 }
