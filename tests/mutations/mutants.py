@@ -162,15 +162,17 @@ def load_clang():
 
 
 class Factory:
-    """Makes mutants of sites, of the repository's own text. What it finds out is kept in `known`, by site."""
+    """Makes mutants of sites below `folders`, all where there are none, of the repository's own text. What it finds out is
+    kept in `known`, by site."""
 
-    def __init__(self, tree, plants, known):
+    def __init__(self, tree, plants, known, folders=()):
         self.cindex = load_clang()
         self.tree, self.plants, self.known = tree, plants, known
         self.rules = read(HERE / "mutants.py") + read(HERE / "sites.py")  # where they change nothing is known
         self.commands = self.read_commands()
         self.sources = self.find_sources(LIBRARIES)
         self.tests = self.find_sources([f"tests/{library}" for library in LIBRARIES])
+        self.files = self.find_files(folders)
 
     def read_commands(self):
         """The compile commands by source."""
@@ -214,9 +216,17 @@ class Factory:
                         sources[name] = min(sources.get(name, source), source, key=lambda one: distance(one, name))
         return sources
 
+    def find_files(self, folders):
+        """The files of the libraries that lie below folders."""
+        below = [tuple(name for name in sorted(self.sources) if name.startswith(folder.rstrip("/") + "/")) for folder in folders]
+        for folder, files in zip(folders, below):
+            if not files:
+                raise Problem(f"--under {folder}: expected a folder of {', '.join(LIBRARIES)} with C++ files")
+        return sorted(set().union(*below)) if folders else sorted(self.sources)
+
     def sites(self):
-        """All sites, outside of what is planted."""
-        for file in sorted(self.sources):
+        """All sites of the files, outside of what is planted."""
+        for file in self.files:
             planted = [edit for plant in self.plants if plant.file == file for edit in plant.edits]
             for site in sites_of(file, read(self.tree.root / file)):
                 if not any(edit.start < site.end and site.start < edit.end for edit in planted):

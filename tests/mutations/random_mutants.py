@@ -92,7 +92,7 @@ class RandomMutants:
     def gather(self):
         """The first `--count` mutants of the seed's order that compile and are reached, built."""
         self.build_what_is_parsed()
-        factory = Factory(self.tree, self.plants, self.results.sites)
+        factory = Factory(self.tree, self.plants, self.results.sites, self.arguments.under)
         queue, count, drawn = factory.draw(self.arguments.seed), self.arguments.count, []
         while True:
             reached = [mutant for mutant in drawn if self.reach_of(mutant)]
