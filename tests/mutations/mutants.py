@@ -16,6 +16,7 @@ from sites import draw, sites_of
 from tree import LIBRARIES, count_compilers
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+HEADER = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 CONSTANT = re.compile(r"\bconst(?:expr|eval|init)\b")
 MACRO = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s*\(")
 LOGGED = ("log::", "troupe::log::", "spdlog::", "::troupe::log::")
@@ -159,6 +160,22 @@ def load_clang():
     except ImportError:
         raise Problem("random mutants need the package python3-clang-19") from None
     return cindex
+
+
+def without_precompiled(flags):
+    """The flags with the headers of a precompiled header in its place: it holds those of the copy that is built."""
+    plain, place = [], 0
+    while place < len(flags):
+        if flags[place:place + 2] == ["-Xclang", "-include-pch"]:
+            place += 4
+        elif flags[place:place + 2] == ["-Xclang", "-include"]:
+            for header in HEADER.findall(read(flags[place + 3])):
+                plain += ["-include", header]
+            place += 4
+        else:
+            plain += [flags[place]]
+            place += 1
+    return plain
 
 
 class Factory:
@@ -315,7 +332,7 @@ class Factory:
         command = shlex.split(self.commands[source]["command"])
         compiler = next(place for place, word in enumerate(command) if "clang++" in os.path.basename(word))
         flags = [f"-I{self.tree.root}" if flag == f"-I{self.tree.source}" else flag
-                 for flag in command[compiler + 1:command.index("-o")]]
+                 for flag in without_precompiled(command[compiler + 1:command.index("-o")])]
         arguments = ["-working-directory", self.commands[source]["directory"], *flags, *FLAGS]
         try:
             index = self.cindex.Index.create(excludeDecls=True)
