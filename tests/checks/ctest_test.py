@@ -56,6 +56,13 @@ class Entries(unittest.TestCase):
             for name in names:
                 self.assertIn(label, read_property(self.entries[name], "LABELS"), name)
 
+    def test_those_that_are_listed_as_the_longest_are_there(self):
+        suites = {pathlib.Path(line).name for line in read_lines("suites.txt")}
+        scripts = {"/".join(pathlib.Path(line).parts[-2:]) for line in read_lines("scripts.txt")}
+        longest = (TESTS / "longest.txt").read_text().split()
+        self.assertEqual(sorted(set(longest) - suites - scripts), [])
+        self.assertEqual(len(longest), len(set(longest)))
+
     def test_an_entry_runs_what_its_line_names(self):
         commands = [entry.get("command") for entry in self.entries.values()]
         for line in read_lines("scripts.txt"):
