@@ -8,14 +8,19 @@ when it passed last (BUILD_DIR/tests/results/seconds.json), or else in the order
 line is `N passed, N failed, N skipped`, where a Catch2 test case counts one. Without NAMEs it follows the ten
 slowest cases, where a script is one case. Exits 1 if a test failed or none ran.
 
+Their temporary files are in memory, in a folder of /dev/shm that is removed at the end, where there is room and TMPDIR
+does not name another: runs with checkpoints flush thousands of files. Those of ON_DISK are on the disk.
+
 With --script only the script of that path is run, and one that skipped everything exits 77: so ctest runs them.
 Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, as those that ctest starts do.
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +33,12 @@ EXIT_SKIPPED = 77
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 SLOWEST_SHOWN = 10
 LONGEST = pathlib.Path(__file__).resolve().parent / "longest.txt"
+# Tests of what a disk does, and those that write hundreds of megabytes.
+ON_DISK = {"test_checkpoint", "test_recorder", "deploy/disk_test.sh", "deploy/chat_test.sh", "deploy/image_test.py",
+           "deploy/install_test.sh", "deploy/install_parts_test.sh", "deploy/package_test.py", "deploy/try_on_test.py",
+           "sandbox/sandbox_test.py"}
+MEMORY = pathlib.Path("/dev/shm")
+MEMORY_NEEDED = 4 << 30  # in bytes, of which tests use some hundred megabytes
 SECONDS_FILE = "tests/results/seconds.json"
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # A shell that kills its children when it exits may write such a line after its closing line.
@@ -61,6 +72,45 @@ def describe_slowest(cases):
     slowest = sorted(cases, reverse=True)[:SLOWEST_SHOWN]
     return [f"{len(cases)} cases took {total:.1f} s together. The slowest:",
             *(f"{seconds:8.1f} s  {name}" for seconds, name in slowest)]
+
+
+def has_room_in_memory():
+    """Whether files in memory may be executed, and there is room for many."""
+    try:
+        about = os.statvfs(MEMORY)
+        available = re.search(r"^MemAvailable: +(\d+) kB$", pathlib.Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
+        return False
+    return (os.path.ismount(MEMORY) and not about.f_flag & os.ST_NOEXEC and about.f_bavail * about.f_frsize >= MEMORY_NEEDED
+            and available is not None and int(available[1]) << 10 >= 2 * MEMORY_NEEDED)
+
+
+def remove_what_killed_runs_left():
+    for folder in MEMORY.glob("troupe-*"):
+        number = folder.name.removeprefix("troupe-")
+        if number.isdecimal() and not os.path.exists(f"/proc/{number}"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def temporary_folder():
+    """The folder for the temporary files of tests, or None if they go where the system has them."""
+    if "TMPDIR" in os.environ or not has_room_in_memory():
+        yield None
+        return
+    remove_what_killed_runs_left()
+    folder = MEMORY / f"troupe-{os.getpid()}"  # short, as paths of sockets have a limit
+    folder.mkdir()
+    try:
+        folder.chmod(0o1777)  # as /tmp: some tests have programs of other users
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def environment_of(name, temporary):
+    """The environment of the test, or None if it has this process's."""
+    return None if temporary is None or name in ON_DISK else {**os.environ, "TMPDIR": str(temporary)}
 
 
 def end_group(process):
@@ -181,7 +231,7 @@ def name_of_script(path):
     return f"{path.parent.name}/{path.name}"  # two folders may have a script of one name
 
 
-def run_suite(executable, folder, limit):
+def run_suite(executable, folder, limit, temporary=None):
     name = name_of_suite(executable)
     result, log = folder / f"{name}.xml", folder / f"{name}.log"
     result.unlink(missing_ok=True)
@@ -192,7 +242,8 @@ def run_suite(executable, folder, limit):
             finished, running = read_test_cases(result)
             show_progress(f"{name}: {len(finished)} test cases, now {running}")
 
-    trouble = run_limited([executable, "-r", "xml", "-d", "yes", "-o", str(result)], log, on_wait, limit)
+    trouble = run_limited([executable, "-r", "xml", "-d", "yes", "-o", str(result)], log, on_wait, limit,
+                          environment_of(name, temporary))
     finished, running = read_test_cases(result)
     tally, problems = Tally(), []
     for case in finished:
@@ -228,12 +279,12 @@ def read_closing_line(printed):
     return CLOSING_LINE.match(lines[-1]) if lines else None
 
 
-def run_script(script, build, folder, limit):
+def run_script(script, build, folder, limit, temporary=None):
     name = os.path.basename(script)
     log = folder / f"{name_of_script(script).replace('/', '_')}.log"
     started = time.monotonic()
     show_progress(name)
-    trouble = run_limited([script, str(build)], log, lambda: None, limit)
+    trouble = run_limited([script, str(build)], log, lambda: None, limit, environment_of(name_of_script(script), temporary))
     printed = log.read_text(errors="replace").strip()
     closing = read_closing_line(printed)
     tally = Tally(*(int(count or 0) for count in closing.groups())) if closing else Tally()
@@ -321,6 +372,20 @@ def run_one_script(script, build, folder, limit):
     return 1 if tally.failed else 0 if tally.passed else EXIT_SKIPPED
 
 
+def run_all(tests):
+    """Runs them in their order, several at a time, and returns the sum of their tallies."""
+    total = Tally()
+    with concurrent.futures.ThreadPoolExecutor(read_jobs()) as pool:
+        try:
+            for tally in pool.map(lambda test: test[1][0](*test[1][1:]), tests):
+                total.add(tally)
+        except KeyboardInterrupt:
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            sys.exit(130)
+    return total
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -335,19 +400,12 @@ def main():
         if len(names) != 2:
             sys.exit("--script: expected the path of one script")
         sys.exit(run_one_script(names[1], build, folder, limit))
-    tests = [(name_of_script(script), (run_script, script, build, folder, limit))
-             for script in read_paths(build, "scripts.txt", names)]
-    tests += [(name_of_suite(suite), (run_suite, suite, folder, limit)) for suite in read_paths(build, "suites.txt", names)]
-    tests = longest_first(tests, read_seconds(build), LONGEST.read_text().split())
-    total = Tally()
-    with concurrent.futures.ThreadPoolExecutor(read_jobs()) as pool:
-        try:
-            for tally in pool.map(lambda test: test[1][0](*test[1][1:]), tests):
-                total.add(tally)
-        except KeyboardInterrupt:
-            stopping.set()
-            pool.shutdown(cancel_futures=True)
-            sys.exit(130)
+    with temporary_folder() as temporary:
+        tests = [(name_of_script(script), (run_script, script, build, folder, limit, temporary))
+                 for script in read_paths(build, "scripts.txt", names)]
+        tests += [(name_of_suite(suite), (run_suite, suite, folder, limit, temporary))
+                  for suite in read_paths(build, "suites.txt", names)]
+        total = run_all(longest_first(tests, read_seconds(build), LONGEST.read_text().split()))
     keep_seconds(build, total.seconds)
     if not (total.passed or total.failed):
         print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
