@@ -47,7 +47,7 @@ is_whole() {  # whether others have taken the places of those that were killed, 
   done
   [[ $(pgrep -c -P $training) -ge 3 ]]
 }
-"$troupe" train "${few[@]}" -n 200000 --runs killed placement.policy=process >out 2>err &
+"$troupe" train "${few[@]}" -n 100000 --runs killed placement.policy=process >out 2>err &
 training=$!
 dead=()
 while await_that is_whole && kill -0 $training 2>/dev/null; do
@@ -60,7 +60,7 @@ wait $training
 code=$?
 [[ $code -eq 0 && ${#dead[@]} -ge 6 ]]
 report "a run whose policies are killed ${#dead[@]} times comes to its end" $?
-holds "and has trained on every step, with no rollout lost" "s['steps'] >= 200000 and s['rollouts_failed'] == 0"
+holds "and has trained on every step, with no rollout lost" "s['steps'] >= 100000 and s['rollouts_failed'] == 0"
 grep -q 'a replica is restarted service=policy_agent_' err
 report "the policies were started again" $?
 finish
