@@ -100,6 +100,7 @@ def temporary_folder():
         return
     remove_what_killed_runs_left()
     folder = MEMORY / f"troupe-{os.getpid()}"  # short, as paths of sockets have a limit
+    shutil.rmtree(folder, ignore_errors=True)  # of a killed run whose number this one has
     folder.mkdir()
     try:
         folder.chmod(0o1777)  # as /tmp: some tests have programs of other users

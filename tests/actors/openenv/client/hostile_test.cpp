@@ -29,7 +29,8 @@ std::string answer_to(int session, int step) {
       {{"observation", {{"session", session}, {"step", step}}}, {"reward", step}, {"done", false}});
 }
 
-/// Between parts of a reply that never ends: without a pause it would reach its limit of bytes first.
+/// Between parts of a reply that never ends: without a pause it would reach its limit of bytes
+/// first.
 void pause() { std::this_thread::sleep_for(1ms); }
 
 using hostility = void (*)(fake_connection& to, const std::string& right, std::mt19937& random);

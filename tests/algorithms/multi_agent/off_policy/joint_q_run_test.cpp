@@ -92,12 +92,11 @@ void follow_targets(stage& on, std::int64_t interval) {
     CAPTURE(steps);
     CHECK(after.parameters != before.parameters);
     REQUIRE(after.target.size() == target.size());
-    float worst = 0;
+    int elsewhere = 0;  // a check of each would take seconds
     for (std::size_t i = 0; i < target.size(); ++i) {
-      const float distance = std::abs(after.target[i] - target[i]);
-      worst = distance <= worst ? worst : distance;  // also where it is no number
+      elsewhere += !(after.target[i] == Approx(target[i]).margin(1e-6));
     }
-    CHECK(worst <= 2e-6f);
+    CHECK(elsewhere == 0);
   }
 }
 
