@@ -52,6 +52,10 @@ const system_options& checked(const system_options& options) {
     throw std::invalid_argument("system: cycle_check: expected a time >= 0, got " +
                                 to_text(options.cycle_check));
   }
+  if (options.long_turn <= duration(0)) {
+    throw std::invalid_argument("system: long_turn: expected a time > 0, got " +
+                                to_text(options.long_turn));
+  }
   if (options.stop_limit < duration(0)) {
     throw std::invalid_argument("system: stop_limit: expected a time >= 0, got " +
                                 to_text(options.stop_limit));
@@ -63,6 +67,7 @@ actor_options actor_options_of(const system_options& options) {
   return {.threads = options.threads,
           .deterministic = options.deterministic,
           .seed = options.seed,
+          .long_turn = options.long_turn,
           .trace = options.trace};
 }
 

@@ -119,6 +119,7 @@ TEST_CASE("openenv client: a reply that never ends, or comes too late, costs its
   CHECK(step_answered_by(
             [](fake_connection& to) {
               to.send_frame(0x01, "{");
+              // Without a pause it would reach its limit of bytes first.
               while (to.send_raw(std::string("\0\1 ", 3))) std::this_thread::sleep_for(2ms);
             },
             quick) == ends(failure::timeout, false));
@@ -134,7 +135,7 @@ task<failure> fail_at_reset(client games) {
 TEST_CASE("openenv client: the reply to a reset has a limit of its own", "[openenv]") {
   const auto slow_at_reset = [](fake_connection& to) {
     to.receive();
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(200ms);  // longer than a reply to a step may take
     to.send_text(observation());
     while (!to.receive().empty()) {  // no step is answered
     }
