@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
+#include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/worlds/check_world.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/run/config.hpp"
@@ -56,6 +59,21 @@ class server_findings final : public check_listener {
   check_listener& to_;
 };
 
+/// Warns of a server on which illegal actions have ended episodes of the check. The policies of a
+/// run are not told which actions are legal, either.
+void warn_of_illegal_actions(openenv::ended_episodes& ended, check_listener& to) {
+  if (ended.by_illegal_action == 0) return;
+  ended.is_told = true;  // the report tells it
+  to.found(false,
+           {.check = "legal actions",
+            .call = {"step"},
+            .expected = "an environment that takes each of its actions, since a policy is not told "
+                        "which are legal: an illegal one is not sent, and ends the episode with "
+                        "the reward env.options.view.illegal_reward",
+            .got = fmt::format("illegal actions, which ended {} of {} episodes of random actions",
+                               ended.by_illegal_action.load(), ended.all.load())});
+}
+
 checked check(const env_section& env, const check_options& options) {
   if (!names_openenv(env.id)) return {check_world(env.request(), options)};
   const openenv_environments make{env.request(), 1};
@@ -66,6 +84,7 @@ checked check(const env_section& env, const check_options& options) {
   measure_vector_environments(
       [&](std::size_t size) { return openenv_environments{env.request(), size}(); }, options,
       report);
+  warn_of_illegal_actions(*make.ended(), report);
   return {std::move(report), std::move(view)};
 }
 

@@ -132,6 +132,11 @@ rm -rf runs
 for command in "check-env openenv:cart" "train --algo ppo --env openenv:cart -n 64"; do
   refuses "$command refuses a view by its member" 2 'view/action/n: expected a number of choices > 0' \
     $command "$(serve CartPole-v1)" 'env.options.view={"action":{"n":0}}'
+  refuses "$command refuses a view that is no object" 2 'expected an object such as {"observation"' \
+    $command "$(serve CartPole-v1)" 'env.options.view=[]'
+  refuses "$command refuses a mask of another size" 2 'n: expected 4, the size of /obs' \
+    $command "$(serve CartPole-v1)" \
+    'env.options.view={"observation":"/obs","action":{"n":3},"action_mask":"/obs"}'
   refuses "$command refuses a value that is not there" 2 '/wind: expected a value of the first observation' \
     $command "$(serve CartPole-v1)" 'env.options.view={"observation":"/wind"}'
 done

@@ -24,6 +24,7 @@ from troupe_worker.spaces import (
     FLOAT_TEXT,
     KINDS_TEXT,
     SpaceFault,
+    change_text,
     channels_are_last,
     describe,
     faults_of,
@@ -315,7 +316,8 @@ class Checker:
             raise Broken from None
         for space, before, place in zip(now, self.told, ("observation space", "action space")):
             if space != before:
-                self.fault("unchanged spaces", place, f"the space that it had before, {before}", str(space), at)
+                before, space = change_text(before, space)
+                self.fault("unchanged spaces", place, f"the space that it had before, {before}", space, at)
                 raise Broken
 
     # ---- resets
