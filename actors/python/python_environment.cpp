@@ -144,7 +144,7 @@ class python_host {
  public:
   /// Starts the process only if the spaces are not known yet.
   python_host(environment_request request, std::size_t size)
-      : request_(std::move(request)), size_(size), rows_(size) {
+      : request_(std::move(request)), limits_(request_.python), size_(size), rows_(size) {
     if (auto known = known_facts::of_this_process().find(request_)) {
       facts_ = *std::move(known);
       agents_ = agent_layout(facts_.spec);
@@ -222,7 +222,7 @@ class python_host {
     }
     const auto answer =
         call(worker_of(rows.front()), {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
-             request_.python.reset_timeout, "a reset");
+             limits_.reset, "a reset");
     memory_mb_ = std::max(memory_mb_, answer.value("memory_mb", std::int64_t{0}));
     known_facts::of_this_process().tell(request_, answer.at("notices"));
     const auto& errors = answer.at("errors");
@@ -233,7 +233,7 @@ class python_host {
     }
   }
   void replace(std::size_t row) {
-    call(worker_of(row), {{"do", "replace"}, {"row", row}}, request_.python.start_timeout,
+    call(worker_of(row), {{"do", "replace"}, {"row", row}}, limits_.start,
          "making an environment anew");
     rows_[row] = {.is_retiring = rows_[row].is_retiring};
   }
@@ -262,8 +262,8 @@ class python_host {
   /// Draws an environment as it is now.
   bool render(std::size_t i, canvas& on) {
     if (!request_.python.render || !worker_) return false;
-    const auto picture = call(worker_of(i), {{"do", "render"}, {"row", i}},
-                              request_.python.step_timeout, "a picture");
+    const auto picture =
+        call(worker_of(i), {{"do", "render"}, {"row", i}}, limits_.step, "a picture");
     if (picture.empty()) return false;
     const auto bytes = bytes_of_hex(picture.at("rgb").get_ref<const std::string&>());
     on.pixels(picture.at("width").get<int>(), picture.at("height").get<int>(), bytes);
@@ -331,8 +331,9 @@ class python_host {
       if (kept) {
         // What the environments do at their end takes no longer than starting another process.
         constexpr double seconds_max = 5;
-        kept->call({{"do", "renew"}}, std::min(request_.python.start_timeout, seconds_max),
-                   "beginning anew");
+        time_limit limit{seconds_max};
+        if (limits_.start.seconds < seconds_max) limit = limits_.start;
+        kept->call({{"do", "renew"}}, limit, "beginning anew");
         return kept;
       }
     } catch (const std::exception& error) {
@@ -357,9 +358,9 @@ class python_host {
                          const std::function<void(std::size_t bytes)>& share) {
     const auto& python = request_.python;
     const auto told = call(worker, {{"do", "make"}, {"request", detail::request_json(request_)}},
-                           python.start_timeout, "making its environments");
+                           limits_.start, "making its environments");
     for (std::size_t i = 1; i < size_; ++i)
-      call(worker, {{"do", "make_another"}}, python.start_timeout, "making another environment");
+      call(worker, {{"do", "make_another"}}, limits_.start, "making another environment");
     auto facts = readable_facts(told);
     if (facts_.obs_size > 0 && facts.spec != facts_.spec)
       throw python_error(
@@ -510,8 +511,7 @@ class python_host {
     place("flags", size_);
     place("mark", sizeof(std::int64_t));
     if (share) share(bytes);
-    call(worker, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, request_.python.start_timeout,
-         "mapping memory");
+    call(worker, {{"do", "share"}, {"bytes", bytes}, {"at", at}}, limits_.start, "mapping memory");
     const auto array = [&](const char* name) { return base_ + at.at(name).get<std::size_t>(); };
     integers_ = reinterpret_cast<std::int64_t*>(array("integers"));
     floats_ = reinterpret_cast<float*>(array("floats"));
@@ -525,9 +525,10 @@ class python_host {
   }
 
   /// Sends a command. Throws environment_process_lost.
-  static json call(python_worker& worker, const json& command, double seconds, const char* action) {
+  static json call(python_worker& worker, const json& command, const time_limit& limit,
+                   const char* action) {
     try {
-      return worker.call(command, seconds, action);
+      return worker.call(command, limit, action);
     } catch (const python_ended& error) {
       throw environment_process_lost(error.what());
     }
@@ -535,9 +536,7 @@ class python_host {
   /// Has a process take a step, and returns the events. Throws environment_process_lost.
   json take_step(python_worker& worker) {
     try {
-      return worker.step({.step = request_.python.step_timeout,
-                          .reset = request_.python.reset_timeout,
-                          .mark = *mark_});
+      return worker.step({.step = limits_.step, .reset = limits_.reset, .mark = *mark_});
     } catch (const python_ended& error) {
       throw environment_process_lost(error.what());
     }
@@ -570,28 +569,26 @@ class python_host {
   }
 
   void tell_begins_next(python_worker& worker, bool on) {
-    call(worker, {{"do", "set_begins_next"}, {"on", on}}, request_.python.step_timeout,
-         "a command");
+    call(worker, {{"do", "set_begins_next"}, {"on", on}}, limits_.step, "a command");
   }
   /// `closes`: whether the process no longer needs the other environments.
   void tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows, bool closes) {
-    call(worker, {{"do", "host"}, {"rows", rows}, {"closes", closes}}, request_.python.step_timeout,
+    call(worker, {{"do", "host"}, {"rows", rows}, {"closes", closes}}, limits_.step,
          "handing environments over");
   }
   void tell_level(python_worker& worker) {
-    call(worker, {{"do", "set_level"}, {"level", *level_}}, request_.python.step_timeout,
-         "setting a level");
+    call(worker, {{"do", "set_level"}, {"level", *level_}}, limits_.step, "setting a level");
   }
   void tell_options(python_worker& worker) {
-    call(worker, {{"do", "set_options"}, {"options", options_}}, request_.python.step_timeout,
-         "setting options");
+    call(worker, {{"do", "set_options"}, {"options", options_}}, limits_.step, "setting options");
   }
   void tell_attr(python_worker& worker, const std::string& name, const json& value) {
-    call(worker, {{"do", "set_attr"}, {"name", name}, {"value", value}},
-         request_.python.step_timeout, "setting an attribute");
+    call(worker, {{"do", "set_attr"}, {"name", name}, {"value", value}}, limits_.step,
+         "setting an attribute");
   }
 
   const environment_request request_;
+  const environment_limits limits_;
   const std::size_t size_;
   python_facts facts_;
   agent_layout agents_;  ///< Of facts_.spec.

@@ -177,11 +177,12 @@ class shared_pages {
 /// What a process does, and how long it may do so.
 struct activity {
   std::string_view name;
-  double seconds;
+  const time_limit& limit;
   clock::time_point since;
 
   clock::time_point until() const {
-    return since + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
+    return since +
+           std::chrono::round<clock::duration>(std::chrono::duration<double>(limit.seconds));
   }
 };
 
@@ -189,8 +190,8 @@ struct activity {
 class activities {
  public:
   /// `gives_up`: true for a process that gives up what it does by give_up_signal.
-  activities(std::string_view name, double seconds, bool gives_up = false)
-      : name_(name), step_(seconds), reset_(seconds), gives_up_(gives_up) {}
+  activities(std::string_view name, const time_limit& limit, bool gives_up = false)
+      : name_(name), step_(limit), reset_(limit), gives_up_(gives_up) {}
   explicit activities(const step_limits& limits)
       : name_("a step"), step_(limits.step), reset_(limits.reset), mark_(&limits.mark) {
     std::atomic_ref(*mark_).store(0, std::memory_order_relaxed);
@@ -211,13 +212,13 @@ class activities {
   /// The longest time for which one may wait without looking at what the process does, since
   /// nothing tells that something else has begun.
   std::chrono::milliseconds look_after() const {
-    const std::chrono::duration<double> shorter(std::min({step_, reset_, 60.0}));
+    const std::chrono::duration<double> shorter(std::min({step_.seconds, reset_.seconds, 60.0}));
     return std::chrono::ceil<std::chrono::milliseconds>(shorter);
   }
 
  private:
   std::string_view name_;
-  double step_, reset_;
+  time_limit step_, reset_;
   bool gives_up_ = false;
   std::int64_t* mark_ = nullptr;
   clock::time_point begun_ = clock::now();
@@ -264,7 +265,7 @@ struct python_worker::state {
       auto pause = std::min(left, of.look_after());
       if (left.count() <= 0) {
         if (!of.may_give_up(-left))
-          end(fmt::format("was killed, because {} took longer than {} s", now.name, now.seconds),
+          end(fmt::format("was killed, because {} took longer than {}", now.name, now.limit.text()),
               true);
         process.send_signal(give_up_signal());
         pause = std::chrono::seconds(1);
@@ -375,13 +376,17 @@ python_worker::python_worker(const python_options& options, std::string name,
 
 python_worker::~python_worker() = default;
 
-json python_worker::call(const json& command, double seconds, const std::string& action) {
-  return state_->call(command, {action, seconds});
+std::string time_limit::text() const {
+  return fmt::format("{} s{}", seconds, option.empty() ? "" : " (" + option + ')');
 }
 
-json python_worker::call_or_give_up(const json& command, double seconds,
+json python_worker::call(const json& command, const time_limit& limit, const std::string& action) {
+  return state_->call(command, {action, limit});
+}
+
+json python_worker::call_or_give_up(const json& command, const time_limit& limit,
                                     const std::string& action) {
-  return state_->call(command, {action, seconds, true});
+  return state_->call(command, {action, limit, true});
 }
 
 int python_worker::give_up_signal() { return SIGRTMIN + 3; }

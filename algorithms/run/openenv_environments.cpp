@@ -64,9 +64,11 @@ openenv::numeric_options options_of(const environment_request& request) {
 }
 
 openenv::client_options servers_of(const environment_request& request) {
-  auto servers = openenv::servers_of(request.id, options_of(request));
+  auto servers = openenv::servers_of(request.id, options_of(request), "env.options");
   servers.reply_timeout = milliseconds_of(request.python.step_timeout);
   servers.reset_timeout = milliseconds_of(request.python.reset_timeout);
+  servers.named_by.reply = "env.step_timeout";
+  servers.named_by.reset = "env.reset_timeout";
   return servers;
 }
 

@@ -683,9 +683,10 @@ void require_fitting_choices(const server_description& server, const json_view& 
     if (!seen.contains(json::json_pointer(view.legal_actions))) continue;
     for (const auto legal : legal_actions_in(view, seen))
       if (legal < first || legal - first >= count)
-        refuse_count(fmt::format("the number of all actions from {} on, of which {} is legal in an "
-                                 "observation ({})",
-                                 first, legal, view.legal_actions));
+        refuse_count(
+            fmt::format("the number of all actions from {} on, of which {} is legal in an "
+                        "observation ({})",
+                        first, legal, view.legal_actions));
   }
 }
 
@@ -709,7 +710,7 @@ http_answer get(const client_options& servers, const server_url& url, const std:
       {.url = url,
        .path = path,
        .body = "",
-       .timeout = servers.connect_timeout,
+       .timeout = {servers.connect_timeout, servers.named_by.connect},
        .reply_bytes_max = schema_bytes_max,
        .trust = url.tls ? std::make_shared<tls_trust>(servers.authorities) : nullptr,
        .headers = servers.headers},

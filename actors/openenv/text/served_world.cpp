@@ -265,7 +265,8 @@ const text_game* served_game(const std::string& options) {
 text_environment_maker worlds_of(std::string_view world, const std::string& options,
                                  metrics_registry* metrics) {
   const auto chosen = options_in(options);
-  auto servers = servers_of(world, chosen);
+  auto servers = servers_of(world, chosen, "task.world_options");
+  servers.named_by.reply = "task.world_options.reply_timeout";
   servers.reply_timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(chosen.reply_timeout));
   const client games(std::move(servers), metrics);
