@@ -14,7 +14,7 @@ std::string name_of(const environment_call& call) {
 
 }  // namespace
 
-time_limit limit_of(const environment_call& call, const python_options& options) {
+call_limit limit_of(const environment_call& call, const python_options& options) {
   const environment_limits limits(options);
   if (call.where == "making it") return limits.start;
   return call.where == "reset" ? limits.reset : limits.step;

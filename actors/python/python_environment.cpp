@@ -13,7 +13,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,7 +21,7 @@
 #include "actors/environments/space_json.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/service/successor.hpp"
 
 namespace troupe {
@@ -121,23 +120,18 @@ class known_facts {
     if (known_.size() > most) known_.pop_front();
   }
 
-  /// Logs what a process tells of its environments, each sentence once.
-  void tell(const environment_request& request, const json& notices) {
-    constexpr std::size_t most = 256;
-    const std::lock_guard lock(mutex_);
-    for (const auto& one : notices) {
-      const auto about = request.id + '\n' + one.at("about").get<std::string>();
-      if (told_.size() >= most || !told_.insert(about).second) continue;
-      log::warn(one.at("text").get<std::string>(), {{"env", request.id}});
-    }
-  }
-
  private:
   using entry = std::pair<environment_request, python_facts>;
   std::mutex mutex_;
-  std::set<std::string> told_;
   std::deque<entry> known_;
 };
+
+/// Logs what a process tells of its environments, each sentence once.
+void tell(const environment_request& request, const json& notices) {
+  for (const auto& one : notices)
+    if (log::is_new("environments\n" + request.id + '\n' + one.at("about").get<std::string>()))
+      log::warn(one.at("text").get<std::string>(), {{"env", request.id}});
+}
 
 /// The environments of one Python process, and the last results of each.
 class python_host {
@@ -224,7 +218,7 @@ class python_host {
         call(worker_of(rows.front()), {{"do", "reset"}, {"rows", rows}, {"seeds", told}},
              limits_.reset, "a reset");
     memory_mb_ = std::max(memory_mb_, answer.value("memory_mb", std::int64_t{0}));
-    known_facts::of_this_process().tell(request_, answer.at("notices"));
+    tell(request_, answer.at("notices"));
     const auto& errors = answer.at("errors");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       auto& row = rows_.at(rows[i]);
@@ -331,7 +325,7 @@ class python_host {
       if (kept) {
         // What the environments do at their end takes no longer than starting another process.
         constexpr double seconds_max = 5;
-        time_limit limit{seconds_max};
+        call_limit limit{seconds_max};
         if (limits_.start.seconds < seconds_max) limit = limits_.start;
         kept->call({{"do", "renew"}}, limit, "beginning anew");
         return kept;
@@ -373,7 +367,7 @@ class python_host {
     if (!begins_next_) tell_begins_next(worker, false);
     for (const auto& [name, value] : attrs_) tell_attr(worker, name, value);
     known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
-    known_facts::of_this_process().tell(request_, told.at("notices"));
+    tell(request_, told.at("notices"));
   }
 
   // ---- replacing the process between episodes
@@ -525,7 +519,7 @@ class python_host {
   }
 
   /// Sends a command. Throws environment_process_lost.
-  static json call(python_worker& worker, const json& command, const time_limit& limit,
+  static json call(python_worker& worker, const json& command, const call_limit& limit,
                    const char* action) {
     try {
       return worker.call(command, limit, action);
@@ -554,7 +548,7 @@ class python_host {
   }
   void read_event(const json& event) {
     if (const auto notice = event.find("notice"); notice != event.end()) {
-      known_facts::of_this_process().tell(request_, json::array({*notice}));
+      tell(request_, json::array({*notice}));
       return;
     }
     auto& row = rows_.at(event.at("row").get<std::size_t>());

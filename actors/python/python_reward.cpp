@@ -183,7 +183,7 @@ python_reward::answer python_reward::ask(std::size_t which, std::span<item* cons
   command["columns"] = columns_of(columns);
   command["state"] = state_of_batch(all);
   const auto action = fmt::format("{} for {} completions", names().at(which), part.size());
-  const time_limit limit{options_.timeout, "python.reward_timeout"};
+  const call_limit limit{options_.timeout, "python.reward_timeout"};
   const auto began = std::chrono::steady_clock::now();
   json told;
   try {

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-time_limit limit_of(const python_text_options& options) {
+call_limit limit_of(const python_text_options& options) {
   return {options.timeout, "python.world_timeout"};
 }
 

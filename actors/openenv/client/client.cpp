@@ -335,7 +335,7 @@ class session::state_of {
         failure::capacity,
         "openenv: no server had room" +
             (limit.count() > 0
-                 ? " within " + time_limit(limit, pool_->options.named_by.capacity).text() + ": "
+                 ? " within " + named_limit(limit, pool_->options.named_by.capacity).text() + ": "
                  : std::string(": ")) +
             full +
             ". Sessions of this process take turns; those of another process may keep "
@@ -387,7 +387,7 @@ class session::state_of {
   task<std::string> exchange(request_kind kind, std::string data) {
     external_result<std::string> answer("a reply of an OpenEnv server");
     const auto& options = pool_->options;
-    time_limit limit(options.reply_timeout, options.named_by.reply);
+    named_limit limit(options.reply_timeout, options.named_by.reply);
     if (kind == request_kind::reset && options.reset_timeout)
       limit = {*options.reset_timeout, options.named_by.reset};
     link_->ask(kind, std::move(data), std::move(limit), [answer](outcome<std::string> got) {

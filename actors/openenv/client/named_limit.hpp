@@ -8,8 +8,8 @@
 namespace troupe::openenv {
 
 /// The longest time that something may take, and the option that sets it.
-struct time_limit {
-  time_limit(std::chrono::milliseconds time, std::string option = {})
+struct named_limit {
+  named_limit(std::chrono::milliseconds time, std::string option = {})
       : time(time), option(std::move(option)) {}
   /// Returns the limit for messages, such as "5000 ms (env.step_timeout)".
   std::string text() const {
