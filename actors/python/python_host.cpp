@@ -11,7 +11,7 @@
 #include "actors/environments/canvas.hpp"
 #include "actors/python/python_environment.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/service/successor.hpp"
 
 namespace troupe::detail {
@@ -115,8 +115,9 @@ void python_host::reset(const std::vector<std::size_t>& rows,
 }
 
 void python_host::replace(std::size_t row) {
-  call(worker_of(row), {{"do", "replace"}, {"row", row}}, limits_.start,
-       "making an environment anew");
+  const auto answer = call(worker_of(row), {{"do", "replace"}, {"row", row}}, limits_.start,
+                           "closing an environment and making another one");
+  tell_notices(request_, answer.at("notices"));
   rows_[row] = {.is_retiring = rows_[row].is_retiring};
 }
 
@@ -198,11 +199,7 @@ std::shared_ptr<python_worker> python_host::new_worker() const {
       std::static_pointer_cast<python_worker>(take_from_predecessor(name_for_successor()));
   try {
     if (kept) {
-      // What the environments do at their end takes no longer than starting another process.
-      constexpr double seconds_max = 5;
-      call_limit limit{seconds_max};
-      if (limits_.start.seconds < seconds_max) limit = limits_.start;
-      kept->call({{"do", "renew"}}, limit, "beginning anew");
+      kept->call({{"do", "renew"}}, closing_limit(), "beginning anew");
       return kept;
     }
   } catch (const std::exception& error) {
@@ -210,6 +207,11 @@ std::shared_ptr<python_worker> python_host::new_worker() const {
               {{"env", request_.id}, {"reason", error.what()}});
   }
   return std::make_shared<python_worker>(request_.python, request_.id);
+}
+
+call_limit python_host::closing_limit() const {
+  constexpr double seconds_max = 5;
+  return limits_.start.seconds < seconds_max ? limits_.start : call_limit{seconds_max};
 }
 
 void python_host::start() {
@@ -321,16 +323,18 @@ void python_host::hand_over(const std::vector<std::size_t>& rows) {
   for (const auto i : rows) rows_[i] = {.is_new = true};
   std::vector<std::size_t> old_rows, new_rows;
   for (std::size_t i = 0; i < size_; ++i) (rows_[i].is_retiring ? old_rows : new_rows).push_back(i);
-  tell_hosted(*worker_, new_rows, false);
+  tell_hosted(*worker_, new_rows);
   if (!old_rows.empty()) {
-    tell_hosted(*retiring_, old_rows, true);
+    tell_hosted(*retiring_, old_rows);
     return;
   }
   try {
-    tell_hosted(*retiring_, {}, true);
+    const auto answer =
+        call(*retiring_, {{"do", "close"}}, closing_limit(), "closing its environments");
+    tell_notices(request_, answer.at("notices"));
   } catch (const std::exception& error) {
-    log::warn("a Python process that was replaced did not close its environments",
-              {{"env", request_.id}, {"reason", error.what()}});
+    log::warn_once("a Python process that was replaced did not close its environments",
+                   {{"env", request_.id}, {"reason", error.what()}});
   }
   retiring_.reset();
 }
@@ -430,10 +434,8 @@ void python_host::tell_begins_next(python_worker& worker, bool on) {
   call(worker, {{"do", "set_begins_next"}, {"on", on}}, limits_.step, "a command");
 }
 
-void python_host::tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows,
-                              bool closes) {
-  call(worker, {{"do", "host"}, {"rows", rows}, {"closes", closes}}, limits_.step,
-       "handing environments over");
+void python_host::tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows) {
+  call(worker, {{"do", "host"}, {"rows", rows}}, limits_.step, "handing environments over");
 }
 
 void python_host::tell_level(python_worker& worker) {

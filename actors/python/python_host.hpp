@@ -87,6 +87,9 @@ class python_host {
   /// a new process.
   std::shared_ptr<python_worker> new_worker() const;
 
+  /// What the environments do at their end may take no longer than starting another process.
+  call_limit closing_limit() const;
+
   void start();
 
   /// Has a process make its environments, and tells it all that was set. `share` makes the shared
@@ -133,8 +136,7 @@ class python_host {
   void read_event(const nlohmann::json& event);
 
   void tell_begins_next(python_worker& worker, bool on);
-  /// `closes`: whether the process no longer needs the other environments.
-  void tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows, bool closes);
+  void tell_hosted(python_worker& worker, const std::vector<std::size_t>& rows);
   void tell_level(python_worker& worker);
   void tell_options(python_worker& worker);
   void tell_attr(python_worker& worker, const std::string& name, const nlohmann::json& value);

@@ -17,7 +17,7 @@ import numpy as np
 
 from troupe_worker.agents import AgentFault, JointEnvironment
 from troupe_worker.channel import DISPLAY_HINT, Refused, failure_of, lacks_display
-from troupe_worker.check_spaces import SpaceChecks, join
+from troupe_worker.check_spaces import SpaceChecks
 from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
 from troupe_worker import masks
 from troupe_worker.spaces import FLOAT_MAX, FLOAT_TEXT, change_text, describe

@@ -127,13 +127,17 @@ class Environments:
         self.hosted = list(range(size))
         return {}
 
-    def do_host(self, rows, closes):
+    def do_host(self, rows):
         """Steps these environments alone from now on, while another process has the other rows of the
-        arrays. `closes`: whether environments that it has stepped so far are no longer needed."""
-        for row in set(self.hosted) - set(rows) if closes else ():
-            self.close(row)
+        arrays. The others are closed with the last one, since a close that hangs ends this process."""
         self.hosted = rows
         return {}
+
+    def do_close(self):
+        """Closes all environments, none of which is needed any more."""
+        for row in range(len(self.envs)):
+            self.close(row)
+        return {"notices": notices.take()}
 
     def do_reset(self, rows, seeds):
         """Resets some environments, each with its seed or None. Answers their errors, or None."""
@@ -148,7 +152,7 @@ class Environments:
         """Puts a newly made environment in the place of another one."""
         self.close(row)
         self.envs[row] = self.make_one()
-        return {}
+        return {"notices": notices.take()}
 
     def do_set_level(self, level):
         self.level = level
@@ -196,10 +200,13 @@ class Environments:
     # ---- episodes
 
     def close(self, row):
+        """Closes an environment. One that can't be closed is told, and is given up as well."""
         try:
-            self.envs[row].close()
-        except Exception:
-            pass
+            close = getattr(self.envs[row], "close", None)
+            if close is not None:
+                close()
+        except BaseException as error:  # also SystemExit
+            notices.tell("close", f"close: expected no exception, got {failure_of(error)}")
         self.envs[row] = None
 
     def reset(self, row, seed=None):

@@ -441,6 +441,26 @@ TEST_CASE("python: a process is replaced after so many episodes, and none is los
   }
 }
 
+TEST_CASE("python: no episode is lost by environments that can't be closed") {
+  const testing::captured_stderr log;
+  for (const auto* name : {"faulty:ExitsAtClose", "faulty:KillsAtClose"}) {
+    CAPTURE(name);
+    auto request = world(name);
+    request.python.replace_after_episodes = 3;
+    const auto envs = make_vector_environment(request, 3);
+    const auto seen = play_leaks(*envs, 24);
+    CHECK(seen.failures == 0);
+    CHECK(seen.replaced.size() >= 2);
+    for (const auto& [index, lengths] : seen.lengths) {
+      const auto length = static_cast<std::int64_t>(index) + 2;
+      CHECK(lengths == std::vector<std::int64_t>(static_cast<std::size_t>(24 / length), length));
+    }
+  }
+  CHECK_THAT(log.text(), Contains("close: expected no exception, got it called sys.exit(4)") &&
+                             Contains("that was replaced did not close its environments") &&
+                             Contains("env=faulty:KillsAtClose"));
+}
+
 TEST_CASE("python: a process that is replaced is counted") {
   auto request = world("good:Leaks");
   request.python.replace_after_episodes = 1;

@@ -170,6 +170,25 @@ class Changes(unittest.TestCase):
         hosted.require_agents(types.SimpleNamespace(describe_agents=lambda: dict(told)))
 
 
+class Closing(unittest.TestCase):
+    def test_an_environment_that_cannot_be_closed_is_told_once_and_given_up(self):
+        notices.take()
+        hosted = Environments()
+
+        def leave():
+            raise SystemExit(4)
+
+        closed = []
+        hosted.envs = [
+            types.SimpleNamespace(close=leave),
+            types.SimpleNamespace(),
+            types.SimpleNamespace(close=lambda: closed.append(1)),
+        ]
+        told = hosted.do_close()["notices"]
+        self.assertEqual([one["text"] for one in told], ["close: expected no exception, got it called sys.exit(4)"])
+        self.assertEqual((closed, hosted.envs), ([1], [None] * 3))
+
+
 class Masks(unittest.TestCase):
     def test_forms_of_masks(self):
         several = Tuple(Discrete(2), Box(0, 1, (3,)), MultiDiscrete([2, 3]))
