@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "actors/openenv/client/named_limit.hpp"
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/worlds/check_world.hpp"
 #include "algorithms/program/commands.hpp"
@@ -39,8 +40,12 @@ struct checked {
   std::optional<openenv_view> view = {};  ///< For environments on servers.
 };
 
+/// Thrown to end the checks of a server that has not replied in time, since each further call may
+/// take as long.
+struct server_is_late {};
+
 /// Passes on what is found about an environment on a server. Servers of OpenEnv need not take a
-/// seed, so that another episode for the same seed is no fault.
+/// seed, so that another episode for the same seed is no fault. Throws server_is_late.
 class server_findings final : public check_listener {
  public:
   explicit server_findings(check_listener& to) : to_(to) {}
@@ -50,7 +55,11 @@ class server_findings final : public check_listener {
     const bool by_seed = what.check == "determinism" || what.check == "instances";
     if (is_fault && by_seed)
       what.expected += " (a server that takes no seed can't: runs differ each time)";
+    const bool is_late = what.got.find(openenv::late_reply) != what.got.npos;
     to_.found(is_fault && !by_seed, std::move(what));
+    if (!is_late) return;
+    to_.skipped({"the checks after it", "the server has not replied in time"});
+    throw server_is_late();
   }
   void skipped(skipped_check what) override { to_.skipped(std::move(what)); }
   void measured(environment_speed what) override { to_.measured(std::move(what)); }
@@ -80,7 +89,11 @@ checked check(const env_section& env, const check_options& options) {
   auto view = make.view();  // throws if the server does not answer or shows no numbers
   environment_report report(env.id);
   server_findings findings(report);
-  check_vector_environments([&] { return make(); }, options, findings);
+  try {
+    check_vector_environments([&] { return make(); }, options, findings);
+  } catch (const server_is_late&) {
+    // The report has it.
+  }
   measure_vector_environments(
       [&](std::size_t size) { return openenv_environments{env.request(), size}(); }, options,
       report);

@@ -35,7 +35,7 @@ class http_call_under_way final : public http_call,
 
   void start() {
     deadline_.passed = [this] {
-      fail(failure::timeout, "no answer within " + wanted_.timeout.text());
+      fail(failure::timeout, std::string(late_reply) + wanted_.timeout.text());
     };
     thread_.watch(deadline_, std::chrono::steady_clock::now() + wanted_.timeout.time);
     const auto& url = wanted_.url;

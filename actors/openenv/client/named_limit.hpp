@@ -3,9 +3,13 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace troupe::openenv {
+
+/// The messages of requests that were not answered in time have these words and a limit.
+inline constexpr std::string_view late_reply = "no reply within ";
 
 /// The longest time that something may take, and the option that sets it.
 struct named_limit {

@@ -24,9 +24,10 @@ namespace troupe::openenv {
 
 /// How the episodes of environments on servers have ended. Any thread may count them.
 struct ended_episodes {
-  std::atomic<std::int64_t> all{0};                ///< Without those that failed.
-  std::atomic<std::int64_t> by_illegal_action{0};  ///< Of these, those whose last action was illegal.
-  std::atomic<bool> is_told{false};                ///< The log has told that there are such.
+  std::atomic<std::int64_t> all{0};  ///< Without those that failed.
+  std::atomic<std::int64_t> by_illegal_action{
+      0};                            ///< Of these, those whose last action was illegal.
+  std::atomic<bool> is_told{false};  ///< The log has told that there are such.
 };
 
 /// The conversion between an environment's JSON and numbers.

@@ -102,7 +102,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   void expire() {
     const auto limit = timeout_.text();
     if (stage_ == stage::connecting) return fail(failure::connect, "no connection within " + limit);
-    fail(failure::timeout, "no reply within " + limit);
+    fail(failure::timeout, std::string(late_reply) + limit);
   }
 
   // ---- Connecting.
