@@ -201,6 +201,12 @@ class session::state_of {
     drop();
   }
 
+  void end_episode() {
+    if (asking_ || !in_episode_) return;
+    in_episode_ = false;
+    rest();
+  }
+
   /// Closes the connection, if there is one.
   void drop() {
     resume();
@@ -502,6 +508,7 @@ task<json> session::mcp(json request) {
   co_return std::move(got.data);
 }
 
+void session::end_episode() { state_->end_episode(); }
 bool session::connected() const noexcept { return state_->connected(); }
 void session::close() { state_->close(); }
 void session::drop(failure reason) { state_->drop_episode(reason); }

@@ -111,6 +111,12 @@ class session {
   /// Returns the whole JSON-RPC response.
   task<nlohmann::json> mcp(nlohmann::json request);
 
+  /// Ends an episode that the server has not ended, such as one that has had enough turns: its slot
+  /// is then free for other sessions, as after an episode that has ended. Nothing is sent, and the
+  /// next reset begins another episode. Does nothing between episodes and while a request is under
+  /// way.
+  void end_episode();
+
   /// Returns true if there is a connection. Only then can the episode continue. Between two
   /// episodes the connection may close at any time.
   bool connected() const noexcept;

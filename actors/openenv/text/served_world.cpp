@@ -99,6 +99,7 @@ class shared_session final : public json_world {
   explicit shared_session(std::shared_ptr<session> of) : session_(std::move(of)) {}
   task<result> reset(json with) override { return session_->reset(std::move(with)); }
   task<result> step(json action) override { return session_->step(std::move(action)); }
+  void end_episode() override { session_->end_episode(); }
 
  private:
   std::shared_ptr<session> session_;
@@ -187,6 +188,7 @@ class served_world final : public text_environment {
   task<text_step> step(std::string reply) override {
     co_return co_await played_->step(std::move(reply));
   }
+  void end_episode() override { session_->end_episode(); }
 
  private:
   task<> find_view(std::uint64_t seed) {

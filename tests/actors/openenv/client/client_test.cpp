@@ -344,6 +344,43 @@ TEST_CASE("openenv client: a server that restarts costs time, and no episode", "
   CHECK(after.accepted() == 1);
 }
 
+task<> leave_for_another_session(client games) {
+  auto first = games.open(), second = games.open();
+  const json action = json::object();
+  co_await first.reset();
+  co_await first.step(action);
+  first.end_episode();
+  co_await second.reset();  // the server has one slot
+  CHECK_FALSE(first.connected());
+  const auto how = co_await failure_of(first.step(action));
+  CHECK(how == failure::closed);
+  second.end_episode();
+  second.end_episode();
+  co_await first.reset();
+  CHECK(first.connected());
+}
+
+TEST_CASE("openenv client: an episode that its caller ends frees its slot", "[openenv]") {
+  std::atomic<int> playing{0};
+  fake_server server({.session =
+                          [&](fake_connection& to) {
+                            if (++playing > 1) {
+                              to.send_text(
+                                  error_text(server_error::capacity_reached, "full",
+                                             {{"active_sessions", 1}, {"max_sessions", 1}}));
+                              to.send_close(1000, "");
+                            } else {
+                              for (int n = 0; !to.receive().empty(); ++n)
+                                to.send_text(observation({{"n", n}}));
+                            }
+                            --playing;
+                          },
+                      .http = {}});
+  troupe::system sys;
+  const client games({.urls = {server.url()}, .capacity_timeout = 10s}, &sys.metrics());
+  sys.run(with_timeout(leave_for_another_session(games), 30s));
+}
+
 task<bool> play_two_episodes(client games) {
   auto game = games.open();
   co_await game.reset({});
