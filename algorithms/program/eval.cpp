@@ -18,8 +18,8 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "algorithms/program/verdict.hpp"
-#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/model_path.hpp"
+#include "algorithms/run/server_sessions.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace troupe::command {

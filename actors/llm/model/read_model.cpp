@@ -7,7 +7,7 @@
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/safetensors.hpp"
-#include "actors/llm/files/told_once.hpp"
+#include "runtime/base/told_once.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -81,7 +81,7 @@ model_config with_head_of(const named_tensors& tensors, model_config config,
   const checkpoint_names names(tensors, folder);
   if (!head || are_equal(*head, tensors.at(names.name_of(std::string(embedding_name)))))
     return config;
-  warn_once(
+  log::warn_once(
       "config.json says tie_word_embeddings, but the head differs from the embedding: they are not "
       "tied",
       {{"model", folder.string()}, {"head", head->name}});

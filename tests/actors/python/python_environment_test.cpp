@@ -315,15 +315,17 @@ TEST_CASE("python: steps, resets and imports that take too long are ended") {
   request.python.step_timeout = 0.2;
   const auto hanging = make_vector_environment(request, 1);
   hanging->reset(1);
-  CHECK_THROWS_WITH(hanging->step(all_take(0, 1)), Contains("a step took longer than 0.2 s"));
+  CHECK_THROWS_WITH(hanging->step(all_take(0, 1)),
+                    Contains("a step took longer than 0.2 s (env.step_timeout)"));
   request = world("faulty:HangsInReset");
   request.python.reset_timeout = 0.2;
   const auto stuck = make_vector_environment(request, 1);
-  CHECK_THROWS_WITH(stuck->reset(1), Contains("a reset took longer than 0.2 s"));
+  CHECK_THROWS_WITH(stuck->reset(1),
+                    Contains("a reset took longer than 0.2 s (env.reset_timeout)"));
   request = world("hangs:World");
   request.python.start_timeout = 0.5;
   CHECK_THROWS_WITH(make_vector_environment(request, 1),
-                    Contains("making its environments took longer than 0.5 s"));
+                    Contains("making its environments took longer than 0.5 s (env.start_timeout)"));
 }
 
 TEST_CASE(
@@ -437,6 +439,26 @@ TEST_CASE("python: a process is replaced after so many episodes, and none is los
     const auto length = static_cast<std::int64_t>(index) + 2;
     CHECK(lengths == std::vector<std::int64_t>(static_cast<std::size_t>(60 / length), length));
   }
+}
+
+TEST_CASE("python: no episode is lost by environments that can't be closed") {
+  const testing::captured_stderr log;
+  for (const auto* name : {"faulty:ExitsAtClose", "faulty:KillsAtClose"}) {
+    CAPTURE(name);
+    auto request = world(name);
+    request.python.replace_after_episodes = 3;
+    const auto envs = make_vector_environment(request, 3);
+    const auto seen = play_leaks(*envs, 24);
+    CHECK(seen.failures == 0);
+    CHECK(seen.replaced.size() >= 2);
+    for (const auto& [index, lengths] : seen.lengths) {
+      const auto length = static_cast<std::int64_t>(index) + 2;
+      CHECK(lengths == std::vector<std::int64_t>(static_cast<std::size_t>(24 / length), length));
+    }
+  }
+  CHECK_THAT(log.text(), Contains("close: expected no exception, got it called sys.exit(4)") &&
+                             Contains("that was replaced did not close its environments") &&
+                             Contains("env=faulty:KillsAtClose"));
 }
 
 TEST_CASE("python: a process that is replaced is counted") {
