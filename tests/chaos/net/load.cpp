@@ -147,6 +147,7 @@ task<> use_guest(net_load& l) {
       co_return;
     }
     entering.answered(0, 0);
+    l.answered["enter"] = std::max(l.answered["enter"], entering.begun_at());
     where = got.value();
   }
   const hold holding(name, where);

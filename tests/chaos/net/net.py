@@ -371,7 +371,7 @@ def isolation():
         if not shutil.which(tool):
             return [], f"{what}: the command {tool} is missing (apt-get install {package})"
     command = ["unshare", *flags]
-    probe = "mount -t tmpfs tmpfs /run && ip netns add one && ip link add a type veth peer name b netns one"
+    probe = "mount -t tmpfs tmpfs /run && ip netns add one && ip link add to-one type veth peer name eth0 netns one"
     tried = subprocess.run([*command, "sh", "-c", probe], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            stdin=subprocess.DEVNULL, timeout=60, check=False)
     if tried.returncode == 0:
