@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""./dev chaos --net: real processes, in network namespaces where the machine allows them, are hurt by a plan of faults, while
-clients write a history that is judged in the end: net.py BUILD_DIR [--seconds N] [--seed S] [--json]
+"""./dev chaos --net: real processes, in network namespaces where the machine allows them, are hurt by a plan of faults
+while clients write a history that is judged in the end: net.py BUILD_DIR [--seconds N] [--seed S] [--json]
 
   net.py --+-- chaos_net controller    serves roles on the nodes, and has the clients
            +-- relay.py                 every link between a node and the controller passes it
@@ -35,6 +35,7 @@ KINDS_OF_CALLS = ("work", "ask", "read", "produce", "publish", "enter", "step")
 RECOVERY_LIMIT = 10
 RECOVERY_FACTOR = 2
 START_LIMIT, END_LIMIT = 120, 90
+STATUS_LIMIT = 2  # Seconds after which a controller that writes no status does not serve.
 INSIDE = "CHAOS_NET_INSIDE"
 
 
@@ -116,7 +117,7 @@ class Run:
         self.start_controller()
         for number in range(1, NODES + 1):
             self.start_node(number)
-        if not self.await_recovery(now(), START_LIMIT):
+        if not self.await_recovery(now(), START_LIMIT, 1):
             raise Failed(f"not everything served within {START_LIMIT} s of the start")
 
     def await_relay(self):
@@ -138,15 +139,21 @@ class Run:
     def serves_since(self, healed):
         """Whether all nodes and replicas are there, and a call of each kind that began after `healed` was answered."""
         status = self.status()
-        answered = status.get("answered", {})
-        return (status.get("at", 0) > healed and status["life"] == self.life and status["nodes"] == NODES and status["serve"]
-                and all(answered.get(kind, 0) > healed for kind in KINDS_OF_CALLS))
+        if status.get("at", 0) <= max(healed, now() - STATUS_LIMIT):
+            return False
+        return (status["life"] == self.life and status["nodes"] == NODES and status["serve"]
+                and all(status["answered"].get(kind, 0) > healed for kind in KINDS_OF_CALLS))
 
-    def await_recovery(self, healed, limit):
-        """The time at which everything served again, or None."""
-        while now() < healed + limit:
-            if self.serves_since(healed):
-                return self.status()["at"]
+    def await_recovery(self, healed, limit, settling):
+        """The time from which on everything served for `settling` seconds, or None."""
+        since = None
+        while now() < healed + limit + settling:
+            if not self.serves_since(healed):
+                since = None
+            elif since is None:
+                since = self.status()["at"]
+            elif now() >= since + settling:
+                return since
             self.check_processes()
             time.sleep(0.1)
         return None
@@ -256,9 +263,13 @@ class Run:
         for fault in faults:
             self.wait(start + fault.at - now())
             begun = now()
+            if begun + fault.seconds > start + self.options.seconds:
+                print("the rest of the plan is left out, because recoveries have taken its time")
+                break
             victims = self.inject(fault)
             healed = now()
-            recovered = self.await_recovery(healed, RECOVERY_FACTOR * RECOVERY_LIMIT + START_LIMIT)
+            recovered = self.await_recovery(healed, RECOVERY_FACTOR * RECOVERY_LIMIT + START_LIMIT,
+                                            plan.settling(fault.kind))
             kind = fault.kind + (f" {fault.seconds:g} s" if fault.seconds else "")
             self.write(what="fault", kind=kind, id=victims, at=begun, until=healed, limit=RECOVERY_LIMIT,
                        recovered=-1 if recovered is None else recovered)

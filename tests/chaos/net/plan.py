@@ -8,6 +8,8 @@ RELAYED = ("delay link", "stall link", "stall link one way", "forget link", "cut
 NETWORKED = ("link down", "swallow one way", "low rate", "small mtu")
 KILLED = ("kill node", "kill child", "kill guest", "kill several", "stop several")
 CONTROLLER_KILLED_EVERY = 60
+# After these each side may have a connection whose other side is gone, which it notices by 5 s of silence.
+UNNOTICED = ("forget link", "stall link", "stall link one way", *NETWORKED, "stop node", "stop controller", "stop several")
 NOMINAL_RECOVERY = 4  # Seconds that the plan allows for; a fault waits until the last one is recovered from.
 
 
@@ -22,6 +24,11 @@ class Fault:
     def __str__(self):
         lasts = f" for {self.seconds:g} s" if self.seconds else ""
         return f"{self.at:7.1f} s  {self.kind}{lasts}, {'controller' if self.node == 0 else f'node-{self.node}'}"
+
+
+def settling(kind):
+    """Seconds for which everything must serve after such a fault before it is recovered from."""
+    return 6 if kind in UNNOTICED else 1.5
 
 
 class Bag:
@@ -61,4 +68,4 @@ def draw_plan(seed, seconds, nodes, networked=NETWORKED, longest=PAUSES[-1]):
         if at + fault.seconds > seconds:
             return plan
         plan.append(fault)
-        at += fault.seconds + NOMINAL_RECOVERY
+        at += fault.seconds + NOMINAL_RECOVERY + settling(fault.kind)
