@@ -37,6 +37,7 @@ RECOVERY_FACTOR = 2
 START_LIMIT, END_LIMIT = 120, 90
 STATUS_LIMIT = 2  # Seconds after which a controller that writes no status does not serve.
 INSIDE = "CHAOS_NET_INSIDE"
+PREFIX, OWNER = "troupe-chaos-", "owner"  # Of the folders of runs, and the file in them that has the process.
 
 
 class Failed(Exception):
@@ -391,6 +392,14 @@ def isolation():
                f"CAP_SYS_ADMIN, or user namespaces ({tried.stdout.strip()})"
 
 
+def remove_stale_folders():
+    """Removes what runs of this user left that were killed."""
+    for owner in pathlib.Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
+        with contextlib.suppress(OSError, ValueError):
+            if owner.parent.stat().st_uid == os.geteuid() and "net.py" not in processes.command_line(int(owner.read_text())):
+                shutil.rmtree(owner.parent, ignore_errors=True)
+
+
 def read_options(words):
     parser = argparse.ArgumentParser(prog="./dev chaos --net", description="Hurts processes and links under load.")
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve(), help=argparse.SUPPRESS)
@@ -419,7 +428,9 @@ def main(words):
             network.call("mount", "-t", "tmpfs", "tmpfs", "/run")  # Where ip keeps the names of namespaces.
         return 0 if carry_out(options, pathlib.Path(os.environ["CHAOS_NET_ROOT"])) else 1
     command, sentence = ([], "network namespaces are not to be used") if options.no_namespaces else isolation()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="troupe-chaos-"))
+    remove_stale_folders()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX))
+    (folder / OWNER).write_text(str(os.getpid()))
     environment = {**os.environ, INSIDE: sentence or "network", "CHAOS_NET_ROOT": str(folder)}
     inner = subprocess.Popen([*command, sys.executable, str(HERE / "net.py"), *words], env=environment,
                              preexec_fn=processes.die_with_parent)
@@ -434,6 +445,7 @@ def main(words):
             inner.kill()
             inner.wait()
         if code in (1, 70):
+            (folder / OWNER).unlink()  # So that the folder stays.
             print(f"the histories and the logs are in {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
