@@ -80,7 +80,13 @@ void create_folders_durably(const std::filesystem::path& path) {
   if (!path.has_filename()) return;  // The path ends with '/'.
   // Another process may have been faster.
   if (detail::disk::current().create_folder(path) != 0 && errno != EEXIST) fail("create", path);
-  sync_folder(folder_of(path));
+  try {
+    sync_folder(folder_of(path));
+  } catch (...) {
+    // The next call must not take it for one whose name is on disk. If it isn't empty, it stays.
+    detail::disk::current().remove(path);
+    throw;
+  }
 }
 
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to) {

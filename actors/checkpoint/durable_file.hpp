@@ -22,11 +22,12 @@ void replace_durably(const std::filesystem::path& path, std::span<const std::str
 /// It is no error if the file system can't do that, or if the folder may not be read.
 void sync_folder(const std::filesystem::path& path);
 
-/// Creates a folder. Its name is on disk once sync_folder has returned for the folder that it is in.
+/// Creates a folder. Its name is on disk once sync_folder has returned for the folder that it is
+/// in.
 void create_folder(const std::filesystem::path& path);
 
-/// Creates the folder and those above it that don't exist, and returns once their names are on disk.
-/// It waits for no name of a folder that exists.
+/// Creates the folder and those above it that don't exist, and returns once their names are on
+/// disk. It waits for no name of a folder that exists.
 void create_folders_durably(const std::filesystem::path& path);
 
 /// Renames a file or a folder. `to` must not be a folder that has entries.

@@ -43,7 +43,8 @@ class append_file {
 };
 
 /// Replaces the file at `path` atomically: readers, also after a crash, see the old text or the new
-/// one, and the new one once this has returned. Throws std::system_error naming the path; the old file is then untouched.
+/// one, and the new one once this has returned. Throws std::system_error naming the path; the old
+/// file is then untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace troupe

@@ -51,8 +51,8 @@ bool simulated_disk::passes(bool needs_room) {
     errno = EIO;
     return false;
   }
-  const bool fails = operation == fail_at_ ||
-                     (needs_room && fail_from_ >= 0 && operation >= fail_from_);
+  const bool fails =
+      operation == fail_at_ || (needs_room && fail_from_ >= 0 && operation >= fail_from_);
   if (fails) errno = error_;
   return !fails;
 }

@@ -18,8 +18,8 @@ using disk_image = std::map<std::string, std::optional<std::string>>;
 /// Writes an image into a folder that exists.
 void write_image(const disk_image& image, const std::filesystem::path& folder);
 
-/// Does what it is asked in a real folder, and keeps account of what is on the disk and what is only
-/// in memory. Its rules are the weakest that POSIX allows together with ordered names:
+/// Does what it is asked in a real folder, and keeps account of what is on the disk and what is
+/// only in memory. Its rules are the weakest that POSIX allows together with ordered names:
 ///
 /// - The bytes of a file are on the disk once it was synced. After a crash the others are whole,
 ///   torn or missing.

@@ -31,7 +31,8 @@ TEST_CASE("append_file: a full device is an error that names the file", "[record
   CHECK_THROWS_WITH(append_file("/nowhere/x"), Catch::Contains("cannot create /nowhere/x"));
 }
 
-TEST_CASE("append_file: lines that a crash has taken are missing, and the file goes on", "[recorder]") {
+TEST_CASE("append_file: lines that a crash has taken are missing, and the file goes on",
+          "[recorder]") {
   temporary_folder folder;
   const auto path = folder.path / "a";
   std::ofstream(path) << "one\ntwo\nthr";
