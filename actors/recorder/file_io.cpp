@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/checkpoint/durable_file.hpp"
+
 namespace troupe {
 namespace {
 
@@ -50,6 +52,15 @@ append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
   return file;
 }
 
+append_file append_file::reopen_lines(std::filesystem::path path, std::int64_t size) {
+  std::error_code error;
+  const auto there = std::filesystem::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) return append_file(std::move(path));
+  if (error || there >= static_cast<std::uintmax_t>(size)) return reopen(std::move(path), size);
+  const auto end = read_whole(path).rfind('\n');
+  return reopen(std::move(path), end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1);
+}
+
 append_file::~append_file() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -81,18 +92,7 @@ void append_file::rename(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  auto temporary = path;
-  temporary += ".tmp" + std::to_string(::getpid());
-  const int descriptor = open_empty(temporary);
-  int code = write_all(descriptor, text);
-  // Without fsync, the renamed file may be empty after a power loss.
-  if (code == 0 && ::fsync(descriptor) != 0) code = errno;
-  if (::close(descriptor) != 0 && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    fail(code, "write", path);
-  }
+  replace_durably(path, {&text, 1});
 }
 
 }  // namespace troupe

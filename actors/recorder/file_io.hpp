@@ -16,6 +16,9 @@ class append_file {
   /// Continues an existing file after its first `size` bytes; the rest is dropped. Throws
   /// std::system_error naming the path, also if the file is shorter.
   static append_file reopen(std::filesystem::path path, std::int64_t size);
+  /// Continues a file of lines after its first `size` bytes. A file that a crash of the machine has
+  /// left shorter is continued after its last whole line, and one that it has left out is created.
+  static append_file reopen_lines(std::filesystem::path path, std::int64_t size);
   ~append_file();
   append_file(append_file&& other) noexcept;
   append_file& operator=(append_file&& other) noexcept;
@@ -40,7 +43,8 @@ class append_file {
 };
 
 /// Replaces the file at `path` atomically: readers, also after a crash, see the old text or the new
-/// one. Throws std::system_error naming the path; the old file is then untouched.
+/// one, and the new one once this has returned. Throws std::system_error naming the path; the old
+/// file is then untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace troupe

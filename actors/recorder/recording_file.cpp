@@ -23,7 +23,7 @@ recording_file::recording_file(const std::filesystem::path& path)
 
 // What has a number takes more than a byte, so no number of the file is as large as its size.
 recording_file::recording_file(const std::filesystem::path& path, std::int64_t size)
-    : file_(append_file::reopen(path, size)), last_id_(size) {}
+    : file_(append_file::reopen_lines(path, size)), last_id_(size) {}
 
 std::int64_t recording_file::next_id() {
   const std::scoped_lock lock(mutex_);

@@ -1,12 +1,13 @@
 #include "actors/recorder/run_directory.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <system_error>
+
+#include "actors/checkpoint/disk.hpp"
+#include "actors/checkpoint/durable_file.hpp"
 
 namespace troupe {
 namespace {
@@ -48,14 +49,18 @@ run_directory run_directory::create(const std::filesystem::path& root, const std
   const auto parent = root / folder_name(algo, "algorithm");
   const auto prefix = folder_name(env, "environment") + "_";
   try {
-    std::filesystem::create_directories(parent);
+    create_folders_durably(parent);
     for (auto number = highest_number(parent, prefix) + 1;; ++number) {
       const auto path = parent / (prefix + std::to_string(number));
       // mkdir atomically makes the folder or reports that another program was faster.
-      if (::mkdir(path.c_str(), 0755) == 0) return run_directory(path);
+      if (detail::disk::current().create_folder(path) == 0) {
+        // Else a power loss could undo the folder, and all checkpoints in it with it.
+        sync_folder(parent);
+        return run_directory(path);
+      }
       if (errno != EEXIST) fail(path, {errno, std::generic_category()});
     }
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const std::system_error& error) {
     fail(parent, error.code());
   }
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/checkpoint/durable_file.hpp"
 #include "actors/collective/collective.hpp"
 #include "actors/metrics/checkpoint_metrics.hpp"
 #include "actors/networks/acting_network.hpp"
@@ -499,7 +500,11 @@ void require_network(const run_settings& settings) {
 void require_run_folder(const std::string& root, const std::string& algo) {
   const auto folder = std::filesystem::path(root) / algo;
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  try {
+    create_folders_durably(folder);
+  } catch (const std::system_error& e) {
+    error = e.code();
+  }
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
     error.assign(errno, std::generic_category());
   }

@@ -55,6 +55,10 @@ struct system_options {
   /// The file is made if it doesn't exist. Empty means troupe/join.secret in $XDG_STATE_HOME, or in
   /// ~/.local/state if that is unset.
   std::string join_secret = "";
+  /// The bound, in bytes and > 0, of the calls that replicas in one other process, or on one node,
+  /// have under way at services of this system: their arguments, as they were sent. A further call
+  /// ends as `overloaded`. One call of any size is always taken.
+  std::size_t peer_bytes_max = std::size_t{256} << 20;
   /// If true, each replica that another process places on this system runs in its own child
   /// process.
   bool isolate = false;

@@ -48,6 +48,9 @@ const system_options& checked(const system_options& options) {
         "whose nodes are simulated, got \"" +
         options.listen + '"');
   }
+  if (options.peer_bytes_max == 0) {
+    throw std::invalid_argument("system: peer_bytes_max: expected a number > 0, got 0");
+  }
   if (options.cycle_check < duration(0)) {
     throw std::invalid_argument("system: cycle_check: expected a time >= 0, got " +
                                 to_text(options.cycle_check));
@@ -92,7 +95,7 @@ std::string hung_services(duration seen_for) {
 
 system_core::system_core(system_options options)
     : remote_context(actor_options_of(checked(options)), options.faults, options.cycle_check,
-                     options.metrics, options.isolate),
+                     options.metrics, options.isolate, options.peer_bytes_max),
       options_(std::move(options)) {
   if (deterministic()) {
     processes_ = std::make_unique<simulated_slot_provider>(*this);

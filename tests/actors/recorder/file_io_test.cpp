@@ -1,5 +1,6 @@
 #include "actors/recorder/file_io.hpp"
 
+#include <fstream>
 #include <system_error>
 
 #include "tests/actors/recorder/file_size_limit.hpp"
@@ -28,6 +29,25 @@ TEST_CASE("append_file: a full device is an error that names the file", "[record
   append_file file("/dev/full");
   CHECK_THROWS_WITH(file.append("x"), Catch::Contains("cannot append to /dev/full"));
   CHECK_THROWS_WITH(append_file("/nowhere/x"), Catch::Contains("cannot create /nowhere/x"));
+}
+
+TEST_CASE("append_file: lines that a crash has taken are missing, and the file goes on",
+          "[recorder]") {
+  temporary_folder folder;
+  const auto path = folder.path / "a";
+  std::ofstream(path) << "one\ntwo\nthr";
+  {
+    auto file = append_file::reopen_lines(path, 1000);
+    CHECK(file.size() == 8);
+    file.append("three\n");
+  }
+  CHECK(read_text(path) == "one\ntwo\nthree\n");
+  append_file::reopen_lines(path, 4).append("2\n");
+  CHECK(read_text(path) == "one\n2\n");
+  std::ofstream(path) << "no whole line";
+  CHECK(append_file::reopen_lines(path, 1000).size() == 0);
+  append_file::reopen_lines(folder.path / "gone", 1000).append("new\n");
+  CHECK(read_text(folder.path / "gone") == "new\n");
 }
 
 TEST_CASE("write_file_atomically: replaces the file, or leaves the old one", "[recorder]") {
