@@ -20,6 +20,7 @@
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/model_path.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace troupe::command {
@@ -70,7 +71,7 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
                  video.is_cut() ? "; the rest is left out" : "");
     return 0;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    print_error(of.program + " eval", e.what());
     return 1;
   }
 }
@@ -247,7 +248,7 @@ int eval(const eval_arguments& arguments, const context& of) {
   } catch (const call_error&) {
     throw;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    print_error(of.program + " eval", e.what());
     return 2;
   }
 }

@@ -20,6 +20,7 @@
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/run.hpp"
 #include "runtime/trace/trace_file.hpp"
@@ -478,7 +479,7 @@ int run(const train_arguments& arguments, beginning start, run_options options, 
 
 int train(const train_arguments& arguments, const context& of) {
   const auto complain = [&](const std::exception& e) {
-    fmt::print(stderr, "{} train: {}\n", of.program, e.what());
+    print_error(of.program + " train", e.what());
   };
   quiet_log(arguments.json, arguments.verbose);
   const auto metrics = std::make_shared<metrics_registry>();

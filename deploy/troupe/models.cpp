@@ -13,6 +13,7 @@
 #include "actors/llm/files/mapped_file.hpp"
 #include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
 
 namespace troupe::command {
 
@@ -126,10 +127,10 @@ int models(const models_arguments& arguments) {
     }
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "troupe models: %s\n", e.what());
+    print_error("troupe models", e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe models: %s\n", e.what());
+    print_error("troupe models", e.what());
     return 1;
   }
 }

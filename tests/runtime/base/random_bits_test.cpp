@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/cluster/incarnation.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::detail {
@@ -53,10 +52,7 @@ TEST_CASE("random bits: no bit of an id but those of its version repeats") {
   CHECK(nodes.size() == 200);
 }
 
-TEST_CASE("random bits: an incarnation is made of them") {
-  CHECK(incarnation::random() != incarnation::random());
-  CHECK(random_number() != random_number());
-}
+TEST_CASE("random bits: numbers are drawn anew") { CHECK(random_number() != random_number()); }
 
 }  // namespace
 }  // namespace troupe::detail
