@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "runtime/base/descriptor.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace troupe {
 namespace {
@@ -16,14 +16,9 @@ namespace {
                           "cannot " + std::string(action) + " " + path.string());
 }
 
-detail::descriptor open(const char* action, const std::filesystem::path& path, int flags) {
-  detail::descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (!file) fail(action, path);
-  return file;
-}
-
 void write_pieces(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
-  const auto file = open("create", path, O_WRONLY | O_CREAT | O_TRUNC);
+  const auto file =
+      detail::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, detail::file_kinds::regular, "create");
   for (auto bytes : pieces) {
     while (!bytes.empty()) {
       const auto written = ::write(file.number(), bytes.data(), bytes.size());
@@ -56,21 +51,9 @@ void replace_durably(const std::filesystem::path& path, std::span<const std::str
 }
 
 void sync_folder(const std::filesystem::path& path) {
-  const auto folder = open("open", path, O_RDONLY | O_DIRECTORY);
+  const detail::descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) fail("open", path);
   if (::fsync(folder.number()) != 0) fail("flush", path);
-}
-
-std::string read_whole(const std::filesystem::path& path) {
-  const auto file = open("open", path, O_RDONLY);
-  std::string bytes;
-  char block[65536];
-  for (;;) {
-    const auto got = ::read(file.number(), block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path);
-    if (got == 0) return bytes;
-    bytes.append(block, static_cast<std::size_t>(got));
-  }
 }
 
 }  // namespace troupe

@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-// All functions throw std::system_error naming the action and the path.
+// All functions throw std::system_error naming the action and the path. A file is never written
+// through a link.
 
 /// Creates the file, or replaces its content, and returns once the bytes are on disk.
 void write_durably(const std::filesystem::path& path, std::string_view bytes);
@@ -20,7 +21,5 @@ void replace_durably(const std::filesystem::path& path, std::span<const std::str
 
 /// Returns once the folder's list of names is on disk. Without it, a power loss may undo a rename.
 void sync_folder(const std::filesystem::path& path);
-
-std::string read_whole(const std::filesystem::path& path);
 
 }  // namespace troupe

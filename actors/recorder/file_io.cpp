@@ -26,22 +26,20 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-int open_empty(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) fail(errno, "create", path);
-  return descriptor;
+int open_empty(const std::filesystem::path& path, detail::file_kinds kinds) {
+  return detail::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, kinds, "create").release();
 }
 
 }  // namespace
 
-append_file::append_file(std::filesystem::path path)
-    : path_(std::move(path)), descriptor_(open_empty(path_)) {}
+append_file::append_file(std::filesystem::path path, detail::file_kinds kinds)
+    : path_(std::move(path)), descriptor_(open_empty(path_, kinds)) {}
 
-append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
+append_file append_file::reopen(std::filesystem::path path, std::int64_t size,
+                                detail::file_kinds kinds) {
   append_file file;
   file.path_ = std::move(path);
-  file.descriptor_ = ::open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file.descriptor_ < 0) fail(errno, "open", file.path_);
+  file.descriptor_ = detail::open_file(file.path_, O_WRONLY, kinds).release();
   const auto there = ::lseek(file.descriptor_, 0, SEEK_END);
   if (there < size) fail(there < 0 ? errno : EINVAL, "go on in the shorter file", file.path_);
   if (::ftruncate(file.descriptor_, size) != 0) fail(errno, "cut", file.path_);
@@ -83,7 +81,7 @@ void append_file::rename(const std::filesystem::path& path) {
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   auto temporary = path;
   temporary += ".tmp" + std::to_string(::getpid());
-  const int descriptor = open_empty(temporary);
+  const int descriptor = open_empty(temporary, detail::file_kinds::regular);
   int code = write_all(descriptor, text);
   // Without fsync, the renamed file may be empty after a power loss.
   if (code == 0 && ::fsync(descriptor) != 0) code = errno;

@@ -233,7 +233,7 @@ int eval(const eval_arguments& arguments, const context& of) {
   use_one_torch_thread();
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    const auto document = with_environment(read_json_file(run.config_json()), arguments);
+    const auto document = with_environment(run.config(), arguments);
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;

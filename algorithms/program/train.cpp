@@ -250,9 +250,9 @@ void refuse_another_run(const run_directory& run, const run_settings& own,
 beginning resume(const run_directory& run, const train_arguments& arguments,
                  const std::optional<std::string>& steps, const run_settings* asked,
                  metrics_registry& metrics, const context& of) {
-  read_json_file(run.config_json());  // throws before a folder that is no run is locked
+  run.config();  // throws before a folder that is no run is locked
   auto lock = std::make_shared<const run_lock>(run);
-  const auto document = read_json_file(run.config_json());
+  const auto document = run.config();
   const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
   auto what = of.algorithm_in(document).configure(document, may);
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());

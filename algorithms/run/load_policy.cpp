@@ -29,7 +29,7 @@ std::optional<env_section> section_beside(const std::filesystem::path& model) {
   const auto config = model.parent_path() / "config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(config, ignored)) return std::nullopt;
-  const auto document = read_json_file(config);
+  const auto document = read_run_config(config);
   if (!document.is_object() || !document.contains("env")) return std::nullopt;
   return parse_config<env_section>(document.at("env"));
 }

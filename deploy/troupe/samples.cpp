@@ -1,39 +1,76 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "actors/recorder/quartiles.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/print_error.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
 namespace {
 
-/// The last lines of the run's samples.jsonl. Throws std::invalid_argument if there is no such
-/// file.
-std::deque<std::string> last_lines(const samples_arguments& arguments) {
-  const auto path = std::filesystem::path(arguments.run_directory) / "samples.jsonl";
-  std::ifstream file(path);
-  if (!file) {
+constexpr std::size_t line_bytes_max = std::size_t{64} << 20;
+
+/// Opens the run's samples.jsonl. Throws std::invalid_argument if there is no such file, and
+/// refused_file for a link or another kind of file.
+detail::descriptor open_samples(const std::filesystem::path& path) {
+  try {
+    return detail::open_file(path, O_RDONLY, detail::file_kinds::regular);
+  } catch (const refused_file&) {
+    throw;
+  } catch (const std::system_error&) {
     throw std::invalid_argument(path.string() +
                                 ": expected the samples of a language model's run, got no file");
   }
+}
+
+/// The last lines of the run's samples.jsonl. Throws as open_samples does, and
+/// std::invalid_argument for a line that is too long.
+std::deque<std::string> last_lines(const samples_arguments& arguments) {
+  const auto path = std::filesystem::path(arguments.run_directory) / "samples.jsonl";
+  const auto file = open_samples(path);
   std::deque<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    lines.push_back(std::move(line));
+  std::string line;
+  const auto end_line = [&] {
+    lines.push_back(std::exchange(line, {}));
     if (lines.size() > arguments.last) lines.pop_front();
+  };
+  std::vector<char> block(1 << 16);
+  for (;;) {
+    const auto got = ::read(file.number(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+    if (got == 0) break;
+    for (const char c : std::span(block).first(static_cast<std::size_t>(got))) {
+      if (c == '\n') {
+        end_line();
+      } else if (line.size() < line_bytes_max) {
+        line += c;
+      } else {
+        throw std::invalid_argument(
+            fmt::format("{}: expected lines of at most {} bytes", path.string(), line_bytes_max));
+      }
+    }
   }
+  if (!line.empty()) end_line();
   return lines;
 }
 

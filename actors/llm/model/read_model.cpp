@@ -58,7 +58,7 @@ class checkpoint_names {
 
 bool are_equal(const tensor_view& a, const tensor_view& b) {
   if (a.shape != b.shape) return false;
-  if (a.type == b.type) return a.bytes == b.bytes;
+  if (a.type == b.type) return have_equal_bytes(a, b);
   const weight_place place{.name = {}, .gguf_name = {}, .shape = a.shape};
   return at::equal(to_float(a, place), to_float(b, place));
 }

@@ -11,6 +11,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_adapters.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "tests/actors/llm/copied_tensor.hpp"
 #include "tests/actors/llm/gguf_bytes.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -46,8 +47,9 @@ class tied_model {
   void add_head(const at::Tensor& head, const std::string& prefix = "") {
     const auto kept = read_safetensors(folder_.path / "model" / "model.safetensors");
     std::map<std::string, tensor_to_write> tensors;
+    std::deque<std::string> bytes;
     for (const auto& [name, view] : kept.tensors)
-      tensors[prefix + name] = {view.type, view.shape, view.bytes};
+      tensors[prefix + name] = copied_tensor(view, bytes);
     tensors[prefix + "lm_head.weight"] = to_write(head);
     write_safetensors(path() / "model.safetensors", tensors);
   }
@@ -151,9 +153,10 @@ TEST_CASE("model files: quantised weights are named, with what to take instead")
   tied_model model;
   const auto kept = read_safetensors(model.path() / "model.safetensors");
   std::map<std::string, tensor_to_write> tensors;
+  std::deque<std::string> bytes;
   for (const auto& [name, view] : kept.tensors)
     tensors[name.ends_with("up_proj.weight") ? name.substr(0, name.size() - 6) + "qweight" : name] =
-        {view.type, view.shape, view.bytes};
+        copied_tensor(view, bytes);
   write_safetensors(model.path() / "model.safetensors", tensors);
   CHECK_THAT(refusal_of(model.path()),
              Contains("these weights are quantised") && Contains("up_proj.qweight"));
