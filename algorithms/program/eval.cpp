@@ -20,6 +20,7 @@
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/model_path.hpp"
+#include "algorithms/run/trusted_run.hpp"
 #include "runtime/base/print_error.hpp"
 #include "runtime/config/json_text.hpp"
 
@@ -233,7 +234,14 @@ int eval(const eval_arguments& arguments, const context& of) {
   use_one_torch_thread();
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    const auto document = with_environment(run.config(), arguments);
+    const auto own = run.config();
+    const auto document = with_environment(own, arguments);
+    if (!arguments.trust) {
+      // What the command line names is the user's choice, and not that of the run.
+      auto theirs = own;
+      if (arguments.env) theirs["env"]["id"] = "";
+      require_trust(run.path(), theirs, "--trust");
+    }
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;

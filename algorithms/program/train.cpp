@@ -19,6 +19,7 @@
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
+#include "algorithms/run/trusted_run.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/print_error.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -253,6 +254,7 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   run.config();  // throws before a folder that is no run is locked
   auto lock = std::make_shared<const run_lock>(run);
   const auto document = run.config();
+  if (!arguments.trust) require_trust(run.path(), document, "--trust");
   const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
   auto what = of.algorithm_in(document).configure(document, may);
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
