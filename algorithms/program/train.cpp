@@ -321,6 +321,7 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
       return resume(*newest, arguments, steps, &settings, metrics, of);
     }
   }
+  if (what.check_weights) what.check_weights();
   if (!arguments.init.empty()) {
     what.settings.init = read_initial_model(arguments.init);
     require_initial_model(what);
