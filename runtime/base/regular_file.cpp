@@ -43,8 +43,7 @@ const char* name_of(mode_t mode) {
 
 }  // namespace
 
-descriptor open_file(const fs::path& path, int flags, file_kinds kinds,
-                     const std::string& action) {
+descriptor open_file(const fs::path& path, int flags, file_kinds kinds, const std::string& action) {
   flags |= O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   if (kinds == file_kinds::regular) flags |= O_NOFOLLOW;
   descriptor file(::open(path.c_str(), flags, 0644));
