@@ -48,7 +48,9 @@ llm_file_error tensor_view::error(const std::string& what) const {
   return llm_file_error(place + ": " + what);
 }
 
-void copy_floats(const tensor_view& from, std::span<float> to) {
+namespace {
+
+void copy_elements(const tensor_view& from, std::span<float> to, bool only_finite) {
   if (std::int64_t(to.size()) != from.elements())
     throw std::logic_error("copy_floats: expected room for " + std::to_string(from.elements()) +
                            " floats, got " + std::to_string(to.size()));
@@ -70,9 +72,15 @@ void copy_floats(const tensor_view& from, std::span<float> to) {
     const auto count = size / block * elements_of_block(from.type);
     const auto part = to.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
     if (!dequantise(from.type, bytes, part)) throw refuse();
-    require_finite(from, part, first);
+    if (only_finite) require_finite(from, part, first);
   }
 }
+
+}  // namespace
+
+void copy_floats(const tensor_view& from, std::span<float> to) { copy_elements(from, to, false); }
+
+void copy_weights(const tensor_view& from, std::span<float> to) { copy_elements(from, to, true); }
 
 bool have_equal_bytes(const tensor_view& a, const tensor_view& b) {
   if (a.size != b.size) return false;

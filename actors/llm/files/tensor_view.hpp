@@ -31,9 +31,12 @@ struct tensor_view {
 
 /// Reads the elements as floats to `to`, which must hold elements() floats. They are exact for
 /// F32, F16, BF16 and the quantised types (the values of llama.cpp), and rounded for F64. Throws
-/// llm_file_error for integers, which the supported models don't have, and for an element that is
-/// not finite: nothing can be computed with such weights.
+/// llm_file_error for integers, which the supported models don't have.
 void copy_floats(const tensor_view& from, std::span<float> to);
+
+/// The same for weights of a model, with which nothing can be computed if one is not finite: throws
+/// llm_file_error that names the first such element.
+void copy_weights(const tensor_view& from, std::span<float> to);
 
 /// True if the files have the same bytes there.
 bool have_equal_bytes(const tensor_view& a, const tensor_view& b);

@@ -183,7 +183,7 @@ at::Tensor to_float(const tensor_view& view, std::int64_t rows, std::int64_t col
     throw view.error("expected shape " + to_string({rows, columns}) + ", got " +
                      to_string(view.shape));
   const auto tensor = at::empty({rows, columns}, at::kFloat);
-  copy_floats(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  copy_weights(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   return tensor;
 }
 

@@ -18,7 +18,7 @@ at::Tensor to_float(const tensor_view& view, const weight_place& place) {
   if (view.shape != place.shape)
     throw view.error("expected shape " + to_string(place.shape) + ", got " + to_string(view.shape));
   const auto tensor = at::empty(place.shape, at::kFloat);
-  copy_floats(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  copy_weights(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   return tensor;
 }
 
