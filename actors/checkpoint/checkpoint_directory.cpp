@@ -10,6 +10,7 @@
 #include "actors/checkpoint/disk.hpp"
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
@@ -104,13 +105,15 @@ bool try_to_write(const fs::path& temporary, const fs::path& place, const checkp
 }
 
 /// Returns the entries of a folder that belong to checkpoints; empty if the folder doesn't exist.
+/// Links are none of them.
 std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   fs::directory_iterator at(folder, error);
   if (error == std::errc::no_such_file_or_directory) return found;
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
+    const bool is_link = at->is_symlink(error);
+    if (!is_link && at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
   }
   if (error) throw fs::filesystem_error("cannot list the checkpoints", folder, error);
   return found;
@@ -119,9 +122,10 @@ std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
 /// Reads and verifies the manifest. It doesn't read the other files.
 nlohmann::json read_manifest(const fs::path& folder) {
   const auto path = folder / "manifest.json";
-  const auto text = read_whole(path);
-  require(read_whole(folder / "manifest.sha256") == seal_of(text), path,
-          "its SHA-256 is not the one in manifest.sha256");
+  constexpr std::uint64_t seal_bytes_max = 4096;
+  const auto text = detail::read_regular_file(path, json_bytes_max);
+  const auto seal = detail::read_regular_file(folder / "manifest.sha256", seal_bytes_max);
+  require(seal == seal_of(text), path, "its SHA-256 is not the one in manifest.sha256");
   const auto manifest = parse_json(text, path.string());
   if (manifest.at("format") != format) {
     throw checkpoint_mismatch(
@@ -139,7 +143,7 @@ bool is_file_name(const std::string& name) {
 }
 
 std::string read_verified(const fs::path& path, const nlohmann::json& expected) {
-  auto bytes = read_whole(path);
+  auto bytes = detail::read_regular_file(path, detail::memory_of_machine());
   const auto size = expected.at("size").get<std::size_t>();
   require(bytes.size() == size, path,
           "expected " + std::to_string(size) + " bytes, got " + std::to_string(bytes.size()));
@@ -182,7 +186,8 @@ fs::path checkpoint_directory::found_at(std::int64_t step) const {
   const auto place = place_of(step);
   const auto aside = with(place, replaced);
   std::error_code ignored;
-  return !fs::exists(place, ignored) && fs::exists(aside, ignored) ? aside : place;
+  const bool is_there = fs::is_directory(fs::symlink_status(place, ignored));
+  return !is_there && fs::exists(aside, ignored) ? aside : place;
 }
 
 fs::path checkpoint_directory::write(const checkpoint& state,

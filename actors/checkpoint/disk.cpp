@@ -19,7 +19,9 @@ disk* replaced_by = nullptr;
 }  // namespace
 
 int disk::create_file(const std::filesystem::path& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // Others may have put a link or a FIFO there.
+  return ::open(path.c_str(),
+                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 }
 
 ssize_t disk::write(int file, std::string_view bytes) {

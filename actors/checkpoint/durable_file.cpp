@@ -19,12 +19,6 @@ namespace {
                           "cannot " + std::string(action) + " " + path.string());
 }
 
-detail::descriptor open(const char* action, const std::filesystem::path& path, int flags) {
-  detail::descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (!file) fail(action, path);
-  return file;
-}
-
 void write_pieces(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
   auto& disk = detail::disk::current();
   const detail::descriptor file(disk.create_file(path));
@@ -106,19 +100,6 @@ bool remove_tree(const std::filesystem::path& path) {
   }
   if (detail::disk::current().remove(path) != 0 && errno != ENOENT) fail("remove", path);
   return true;
-}
-
-std::string read_whole(const std::filesystem::path& path) {
-  const auto file = open("open", path, O_RDONLY);
-  std::string bytes;
-  char block[65536];
-  for (;;) {
-    const auto got = ::read(file.number(), block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path);
-    if (got == 0) return bytes;
-    bytes.append(block, static_cast<std::size_t>(got));
-  }
 }
 
 }  // namespace troupe

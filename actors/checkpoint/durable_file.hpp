@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-// All functions throw std::system_error naming the action and the path.
+// All functions throw std::system_error naming the action and the path. A file is never written
+// through a link.
 
 /// Creates the file, or replaces its content, and returns once the bytes are on disk.
 void write_durably(const std::filesystem::path& path, std::string_view bytes);
@@ -35,7 +36,5 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 
 /// Removes a file, or a folder with all that is in it. Returns false if there was none.
 bool remove_tree(const std::filesystem::path& path);
-
-std::string read_whole(const std::filesystem::path& path);
 
 }  // namespace troupe

@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -26,6 +24,7 @@
 #include "actors/environments/space_json.hpp"
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/plain_pickle.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace troupe {
 namespace {
@@ -304,8 +303,14 @@ void replace_file(const fs::path& path, std::string_view bytes) {
 
 // Returns the string under a key of the JSON file, or "" if the file does not have it.
 std::string text_in(const fs::path& path, const char* key) {
-  std::ifstream file(path);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
+  std::string text;
+  try {
+    constexpr std::uint64_t bytes_max = std::uint64_t{16} << 20;
+    text = detail::read_regular_file(path, bytes_max);
+  } catch (const std::system_error&) {
+    return "";
+  }
+  const auto document = nlohmann::json::parse(text, nullptr, false);
   if (!document.is_object() || !document.contains(key) || !document[key].is_string()) return "";
   return document[key].get<std::string>();
 }
@@ -347,9 +352,15 @@ void require_model_file(const fs::path& path) {
 
 std::string read_verified(const fs::path& path) {
   require_model_file(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, std::string("cannot be opened: ") + std::strerror(errno));
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes;
+  try {
+    bytes = detail::read_regular_file(path, detail::memory_of_machine(),
+                                      detail::file_kinds::regular_linked);
+  } catch (const refused_file& error) {
+    fail(path, error.what());
+  } catch (const std::system_error& error) {
+    fail(path, "cannot be opened: " + error.code().message());
+  }
   if (bytes.size() <= comment_size) fail(path, "damaged: too short for a model");
   const std::string_view comment(bytes.data() + bytes.size() - comment_size, comment_size);
   const auto expected =

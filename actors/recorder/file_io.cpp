@@ -28,22 +28,20 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-int open_empty(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) fail(errno, "create", path);
-  return descriptor;
+int open_empty(const std::filesystem::path& path, detail::file_kinds kinds) {
+  return detail::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, kinds, "create").release();
 }
 
 }  // namespace
 
-append_file::append_file(std::filesystem::path path)
-    : path_(std::move(path)), descriptor_(open_empty(path_)) {}
+append_file::append_file(std::filesystem::path path, detail::file_kinds kinds)
+    : path_(std::move(path)), descriptor_(open_empty(path_, kinds)) {}
 
-append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
+append_file append_file::reopen(std::filesystem::path path, std::int64_t size,
+                                detail::file_kinds kinds) {
   append_file file;
   file.path_ = std::move(path);
-  file.descriptor_ = ::open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file.descriptor_ < 0) fail(errno, "open", file.path_);
+  file.descriptor_ = detail::open_file(file.path_, O_WRONLY, kinds).release();
   const auto there = ::lseek(file.descriptor_, 0, SEEK_END);
   if (there < size) fail(there < 0 ? errno : EINVAL, "go on in the shorter file", file.path_);
   if (::ftruncate(file.descriptor_, size) != 0) fail(errno, "cut", file.path_);
@@ -52,13 +50,17 @@ append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
   return file;
 }
 
-append_file append_file::reopen_lines(std::filesystem::path path, std::int64_t size) {
+append_file append_file::reopen_lines(std::filesystem::path path, std::int64_t size,
+                                      detail::file_kinds kinds) {
   std::error_code error;
   const auto there = std::filesystem::file_size(path, error);
-  if (error == std::errc::no_such_file_or_directory) return append_file(std::move(path));
-  if (error || there >= static_cast<std::uintmax_t>(size)) return reopen(std::move(path), size);
-  const auto end = read_whole(path).rfind('\n');
-  return reopen(std::move(path), end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1);
+  if (error == std::errc::no_such_file_or_directory) return append_file(std::move(path), kinds);
+  if (!error && there < static_cast<std::uintmax_t>(size)) {
+    const auto end =
+        detail::read_regular_file(path, detail::memory_of_machine(), kinds).rfind('\n');
+    size = end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1;
+  }
+  return reopen(std::move(path), size, kinds);
 }
 
 append_file::~append_file() {

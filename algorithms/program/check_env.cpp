@@ -11,6 +11,8 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/openenv_environments.hpp"
+#include "runtime/base/print_error.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
@@ -108,12 +110,15 @@ nlohmann::json json_of(const checked& what) {
 }
 
 void print(const checked& what) {
+  using detail::printable_lines;  // the texts have words of the environment in them
+
   if (what.view) {
-    std::printf("The view of the server's JSON, as an option: %s\n", what.view->option.c_str());
+    std::printf("The view of the server's JSON, as an option: %s\n",
+                printable_lines(what.view->option).c_str());
     for (const auto& part : what.view->left_out)
-      std::printf("The view leaves out %s.\n", part.c_str());
+      std::printf("The view leaves out %s.\n", printable_lines(part).c_str());
   }
-  std::fputs(to_string(what.report).c_str(), stdout);
+  std::fputs(printable_lines(to_string(what.report)).c_str(), stdout);
 }
 
 }  // namespace
@@ -131,7 +136,7 @@ int check_env(const check_env_arguments& arguments, const std::string& program) 
     }
     return found.report.faults().empty() ? 0 : 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s check-env: %s\n", program.c_str(), error.what());
+    print_error(program + " check-env", error.what());
     return 2;
   }
 }

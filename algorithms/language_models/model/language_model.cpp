@@ -266,4 +266,9 @@ llm::model_weights first_weights(const model_section& section, const llm::model_
   return std::move(read.weights);
 }
 
+std::function<void()> weights_check_of(const model_section& section) {
+  if (section.path.empty()) return nullptr;
+  return [section] { first_weights(section, {}, 0); };
+}
+
 }  // namespace troupe

@@ -26,7 +26,7 @@ TEST_CASE("append_file: a piece that does not fit leaves nothing behind", "[reco
 }
 
 TEST_CASE("append_file: a full device is an error that names the file", "[recorder]") {
-  append_file file("/dev/full");
+  append_file file("/dev/full", troupe::detail::file_kinds::any);
   CHECK_THROWS_WITH(file.append("x"), Catch::Contains("cannot append to /dev/full"));
   CHECK_THROWS_WITH(append_file("/nowhere/x"), Catch::Contains("cannot create /nowhere/x"));
 }
@@ -63,6 +63,15 @@ TEST_CASE("write_file_atomically: replaces the file, or leaves the old one", "[r
   write_file_atomically(path, "");
   CHECK(read_text(path).empty());
   CHECK(count_entries(folder.path) == 1);  // no temporary file is left
+}
+
+TEST_CASE("append_file: a link is not written through", "[recorder]") {
+  temporary_folder folder;
+  write_file_atomically(folder.path / "mine", "kept");
+  std::filesystem::create_symlink("mine", folder.path / "progress.csv");
+  CHECK_THROWS_AS(append_file(folder.path / "progress.csv"), troupe::refused_file);
+  CHECK_THROWS_AS(append_file::reopen(folder.path / "progress.csv", 0), troupe::refused_file);
+  CHECK(read_text(folder.path / "mine") == "kept");
 }
 
 }  // namespace
