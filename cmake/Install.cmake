@@ -8,7 +8,7 @@ foreach(target troupe troupe_work troupe_serve_env troupe_env_host troupe_langua
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endforeach()
 
-set(libraries options boost runtime plugin checkpoint coder sandbox data environments openenv openenv_server python recorder replay
+set(libraries options base boost runtime plugin checkpoint coder sandbox data environments openenv openenv_server python recorder replay
               reward run_metrics text torch video actors algorithms command_line program llm_files llm_jinja llm_tokenizer llm_config
               llm_tasks llm trained_model sft_examples sft grpo)
 add_custom_target(installed DEPENDS troupe)

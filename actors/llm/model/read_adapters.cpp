@@ -13,7 +13,7 @@
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/files/safetensors.hpp"
-#include "actors/llm/files/told_once.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
@@ -78,7 +78,7 @@ void tell_unknown_fields(const fs::path& folder, const json& config) {
     names += (names.empty() ? "" : ", ") + detail::printable(field, 60);
   }
   if (!names.empty())
-    warn_once("the adapters' configuration has fields that are not known here and are left out",
+    log::warn_once("the adapters' configuration has fields that are not known here and are left out",
               {{"file", (folder / config_name).string()}, {"fields", names}});
 }
 
@@ -114,7 +114,7 @@ void check_targets(const fs::path& folder, const json& config,
     throw refusal(folder, config, "target_modules",
                   "names of layers that adapter_model.safetensors has matrices for");
   if (!missing.empty())
-    warn_once("target_modules name layers that the adapters have no matrices for",
+    log::warn_once("target_modules name layers that the adapters have no matrices for",
               {{"file", (folder / config_name).string()}, {"names", missing}});
 }
 

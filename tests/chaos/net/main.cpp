@@ -21,7 +21,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "actors/checkpoint/durable_file.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/system/child_process.hpp"
 #include "runtime/system/run.hpp"
@@ -105,7 +105,8 @@ int judge_folder(const std::filesystem::path& folder, bool json) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".jsonl") continue;
     const auto name = entry.path().filename().string();
-    auto found = read_records(read_whole(entry.path()), name);
+    auto found =
+        read_records(detail::read_regular_file(entry.path(), detail::memory_of_machine()), name);
     std::move(found.begin(), found.end(), std::back_inserter(history));
   }
   const auto found = judge(std::move(history));
