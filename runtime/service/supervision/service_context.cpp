@@ -45,11 +45,13 @@ void service_context::look_at_turns() {
   std::map<std::string, std::size_t> in_pool;
   const auto now = clock().now();
   for (const auto& turn : local_turns().look(now)) {
+    // A turn can begin just before a look at the threads, and be noted just after it.
+    if (!turn.own_thread && turn.seen_for + pool_watch::look_every >= long_turn()) {
+      ++in_pool[turn.name];
+    }
     if (turn.seen_for < long_turn()) continue;
     if (!turn.abandoned) ++serving[turn.service];
-    if (!turn.own_thread) {
-      ++in_pool[turn.name];
-    } else if (!turn.abandoned && local_turns().note_logged(turn.serial)) {
+    if (turn.own_thread && !turn.abandoned && local_turns().note_logged(turn.serial)) {
       log::info("a replica has been in one turn for long on a thread of its own",
                 {{"service", turn.name},
                  {"replica", turn.replica},

@@ -25,6 +25,7 @@ TEST_CASE("log: whole numbers are written with all of their digits") {
 
 TEST_CASE("log: no text makes a second line or reaches the terminal's controls") {
   troupe::testing::captured_stderr captured;
+  log::set_level("info");
   log::error("a node said \x1b[2J",
              {{"name", "x\n12:00:00.000 error forged"}, {"\rkey", "\xe2\x80\xae\xff"}});
   const auto text = captured.text();
@@ -38,6 +39,7 @@ TEST_CASE("log: no text makes a second line or reaches the terminal's controls")
 
 TEST_CASE("log: a long line ends and says how long it was") {
   troupe::testing::captured_stderr captured;
+  log::set_level("info");
   log::error(std::string(1'000'000, 'x'), {{"error", std::string(1'000'000, 'y')}});
   const auto text = captured.text();
   CHECK(text.size() < 33'000);

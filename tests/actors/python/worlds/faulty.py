@@ -8,7 +8,8 @@ import time
 
 import numpy as np
 
-from good import Counter, Leaks
+import good
+from good import Counter
 from spaces import Box, Graph
 
 
@@ -198,12 +199,12 @@ def nothing():
 number = 3
 
 
-class ExitsAtClose(Leaks):
+class ExitsAtClose(good.Leaks):
     def close(self):
         raise SystemExit(4)
 
 
-class KillsAtClose(Leaks):
+class KillsAtClose(good.Leaks):
     """Ends its process when it is closed, as one that hangs then has its process ended."""
 
     def close(self):
