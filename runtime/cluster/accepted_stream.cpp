@@ -24,8 +24,10 @@ constexpr std::size_t unread_max = 64 << 10;
 }  // namespace
 
 accepted_stream::accepted_stream(socket from, const link_options& options, trust by,
-                                 std::shared_ptr<stream_owner> owner, std::function<void()> settled)
+                                 std::shared_ptr<stream_owner> owner, std::function<void()> settled,
+                                 std::shared_ptr<const void> presence)
     : peer_stream(options, std::move(by), std::move(owner)), settled_(std::move(settled)) {
+  presence_ = std::move(presence);
   error_code ignored;
   // Without this option a write of a few bytes waits for the other side's delayed acknowledgement,
   // 40 ms.

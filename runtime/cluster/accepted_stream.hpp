@@ -13,8 +13,10 @@ namespace troupe::detail {
 class accepted_stream final : public peer_stream {
  public:
   /// `settled` is called once, when the peer is admitted or nothing more is awaited of it.
+  /// `presence` is released when the stream has ended, after the link has told its listener so.
   accepted_stream(socket_stream::socket from, const link_options& options, trust by,
-                  std::shared_ptr<stream_owner> owner, std::function<void()> settled);
+                  std::shared_ptr<stream_owner> owner, std::function<void()> settled,
+                  std::shared_ptr<const void> presence);
 
   /// Begins the exchange. `contexts` is null in plain text.
   void begin(listening_contexts* contexts);
@@ -22,7 +24,7 @@ class accepted_stream final : public peer_stream {
   void expire();
   /// Closes a connection that makes room for another one.
   void make_room();
-  bool has_joined() const { return link_ != nullptr; }
+  using peer_stream::end_link;
 
  private:
   void wait_for_first();

@@ -159,6 +159,11 @@ void framed_link::read_failed() {
   finish_if_idle(held);
 }
 
+void framed_link::broken() {
+  lock held(mutex_);
+  end(held, "");
+}
+
 void framed_link::written(bool ok) {
   pieces_.clear();
   lock held(mutex_);

@@ -68,6 +68,8 @@ class framed_link final : public link,
   void arrived(std::span<const std::byte> bytes);
   void read_failed();
   void written(bool ok);
+  /// Ends the link, even if nobody reads or writes.
+  void broken();
   /// The stream has ended. `why` is the reason if the transport knows one.
   void gone(const std::string& why);
 

@@ -114,6 +114,13 @@ void peer_stream::close() {
   over_ = true;
   // The operations under way end with an error, and refer to the object until then.
   if (bytes_) bytes_->close();
+  presence_.reset();
+}
+
+bool peer_stream::end_link() {
+  const auto link = link_;
+  if (link) link->broken();
+  return link != nullptr;
 }
 
 // ---- the link -----------------------------------------------------------------------------------
@@ -171,6 +178,7 @@ void peer_stream::finish() {
   asio::post(link_context(), [self = shared_from_this()] {
     self->bytes_.reset();
     if (const auto link = std::exchange(self->link_, nullptr)) link->gone(self->fault_);
+    self->presence_.reset();
   });
 }
 

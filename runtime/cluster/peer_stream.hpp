@@ -99,6 +99,8 @@ class peer_stream : public transport, public std::enable_shared_from_this<peer_s
   void join();
   /// Closes the socket. The exchange is over.
   void close();
+  /// Ends the link, even if nothing is read or written. Returns false if there is none.
+  bool end_link();
 
   const link_options options_;
   const trust by_;
@@ -110,6 +112,8 @@ class peer_stream : public transport, public std::enable_shared_from_this<peer_s
   bool over_ = false;  ///< True if the exchange has led to a link or has failed.
   /// Set by join(), before the link begins its first read or write, and cleared by finish().
   std::shared_ptr<framed_link> link_;
+  /// Released when the exchange has failed or the link is gone.
+  std::shared_ptr<const void> presence_;
 
  private:
   static constexpr std::size_t head_size = 12;  // The magic and a size.

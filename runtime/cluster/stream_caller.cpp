@@ -35,6 +35,8 @@ class called_stream final : public peer_stream {
  private:
   using resolver = asio::ip::basic_resolver<tcp, asio::io_context::executor_type>;
 
+  /// Without certificates nothing is said to another machine, whatever its name resolves to.
+  std::optional<join_refusal> beyond_this_machine(const resolver::results_type& found) const;
   void connect(const resolver::results_type& to);
   void connected();
   void agree_on_tls();
@@ -68,8 +70,21 @@ void called_stream::begin(const std::string& address) {
       to->host, to->port,
       while_exchanging([this](error_code error, const resolver::results_type& found) {
         if (error) return unreachable("cannot find " + host_ + ": " + error.message());
+        if (const auto no = beyond_this_machine(found)) return fail(*no);
         connect(found);
       }));
+}
+
+std::optional<join_refusal> called_stream::beyond_this_machine(
+    const resolver::results_type& found) const {
+  if (by_.certificates) return {};
+  for (const auto& each : found) {
+    const auto address = each.endpoint().address();
+    if (address.is_loopback()) continue;
+    return join_refusal{"plain_text", "expected certificates or an address of this machine, got " +
+                                          address.to_string() + ", which is that of " + host_};
+  }
+  return {};
 }
 
 void called_stream::connect(const resolver::results_type& to) {
@@ -164,8 +179,7 @@ void called_stream::fail(const join_refusal& why) {
 }
 
 void called_stream::give_up() {
-  if (link_) return cancel();
-  unreachable("no answer came in time");
+  if (!end_link()) unreachable("no answer came in time");
 }
 
 class handle final : public stream_call {

@@ -22,6 +22,9 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+/// The time in which the links of a listener that is destroyed tell their end.
+constexpr std::chrono::seconds ends_within(2);
+
 /// The address of a connection's other side, of which a stranger can't have many: all of IPv4, and
 /// the network of IPv6.
 using origin = std::array<unsigned char, 8>;
@@ -60,6 +63,8 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
         contexts_(contexts_of(options_.own)) {}
 
   std::uint16_t port() const { return port_; }
+  /// Ready once the port is closed and every stream has ended.
+  std::future<void> all_gone() { return all_gone_->get_future(); }
 
   void open() { loop_.accept(); }
 
@@ -67,9 +72,10 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
     loop_.close();
     watch_.cancel();
     closed_ = true;
+    presence_.reset();
     while (!unproven_.empty()) unproven_.front().stream->expire();
     for (const auto& joined : joined_) {
-      if (const auto stream = joined.lock()) stream->cancel();
+      if (const auto stream = joined.lock()) stream->end_link();
     }
     // The handlers of the loop and of the timer, which end now, refer to this object.
     asio::post(link_context(), [self = shared_from_this()] {});
@@ -90,13 +96,15 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
     if (error) return;  // It has gone.
     const auto from = origin_of(endpoint.address());
     make_room(from);
-    const auto at = unproven_.insert(unproven_.end(),
-                                     visitor{nullptr, from, clock::now() + options_.hello_within});
-    at->stream = std::make_shared<accepted_stream>(std::move(socket), options_.link, by_, owner_,
-                                                   [self = weak_from_this(), at] {
-                                                     if (const auto here = self.lock())
-                                                       here->settled(at);
-                                                   });
+    visitors one(1);
+    const auto at = one.begin();
+    const auto when_settled = [self = weak_from_this(), at] {
+      if (const auto here = self.lock()) here->settled(at);
+    };
+    *at = {std::make_shared<accepted_stream>(std::move(socket), options_.link, by_, owner_,
+                                             when_settled, presence_),
+           from, clock::now() + options_.hello_within};
+    unproven_.splice(unproven_.end(), one);
     if (unproven_.size() == 1) watch();
     at->stream->begin(contexts_ ? &*contexts_ : nullptr);
   }
@@ -122,8 +130,8 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
   /// Closes late connections. All have the same time, so the first one is late first.
   void watch() {
     watch_.expires_at(unproven_.front().until);
-    watch_.async_wait([this](error_code) {
-      if (closed_) return;
+    watch_.async_wait([this](error_code error) {
+      if (error || closed_) return;  // Another wait has replaced this one, or the port is closed.
       const auto now = clock::now();
       while (!unproven_.empty() && unproven_.front().until <= now) {
         unproven_.front().stream->expire();
@@ -142,6 +150,10 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
   visitors unproven_;  ///< The connections without a proof, ordered by time, the oldest first.
   std::vector<std::weak_ptr<accepted_stream>> joined_;
   bool closed_ = false;
+  const std::shared_ptr<std::promise<void>> all_gone_ = std::make_shared<std::promise<void>>();
+  /// Shared by the streams. The last one to release it fulfils all_gone_.
+  std::shared_ptr<const void> presence_{
+      nullptr, [gone = all_gone_](const void*) { gone->set_value(); }};
 };
 
 stream_listener::stream_listener(listener_options options, std::shared_ptr<stream_owner> owner)
@@ -151,12 +163,10 @@ stream_listener::stream_listener(listener_options options, std::shared_ptr<strea
 }
 
 stream_listener::~stream_listener() {
-  std::promise<void> closed;
-  asio::post(link_context(), [&] {
-    entrance_->close();
-    closed.set_value();
-  });
-  closed.get_future().wait();
+  auto all_gone = entrance_->all_gone();
+  asio::post(link_context(), [at = entrance_] { at->close(); });
+  // A listener of a link that blocks in another thread doesn't keep this thread.
+  all_gone.wait_for(ends_within);
 }
 
 std::uint16_t stream_listener::port() const { return entrance_->port(); }

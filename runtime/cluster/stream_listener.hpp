@@ -33,8 +33,8 @@ class stream_listener {
  public:
   /// Throws as listen_for_peers, calling_context and join_secret do.
   stream_listener(listener_options options, std::shared_ptr<stream_owner> owner);
-  /// Closes the port and ends every stream. Waits for the thread of link_context(), so it must not
-  /// run on it.
+  /// Closes the port, ends every stream, and waits until the links have told their listeners so, at
+  /// most 2 seconds. Must not run on the thread of link_context().
   ~stream_listener();
   stream_listener(const stream_listener&) = delete;
   stream_listener& operator=(const stream_listener&) = delete;
