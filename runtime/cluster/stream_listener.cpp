@@ -152,8 +152,8 @@ class stream_listener::entrance : public std::enable_shared_from_this<entrance> 
   bool closed_ = false;
   const std::shared_ptr<std::promise<void>> all_gone_ = std::make_shared<std::promise<void>>();
   /// Shared by the streams. The last one to release it fulfils all_gone_.
-  std::shared_ptr<const void> presence_{
-      nullptr, [gone = all_gone_](const void*) { gone->set_value(); }};
+  std::shared_ptr<const void> presence_{nullptr,
+                                        [gone = all_gone_](const void*) { gone->set_value(); }};
 };
 
 stream_listener::stream_listener(listener_options options, std::shared_ptr<stream_owner> owner)

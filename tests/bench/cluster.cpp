@@ -15,7 +15,8 @@
 //   weight_update_8_replicas_ms  a policy's weights of 18 KB to 8 child processes, acknowledged
 //
 // The bare stream is a TCP socket of Asio with messages of the same sizes, and no more than that
-// (bare_stream.hpp). Runs of a kind alternate with those of the others. Best and median of the runs are printed.
+// (bare_stream.hpp). Runs of a kind alternate with those of the others. Best and median of the runs
+// are printed.
 
 #include <unistd.h>
 

@@ -24,13 +24,16 @@ TEST_CASE("first bytes: any beginning of the magic may be that of a peer") {
 TEST_CASE("first bytes: another version, other protocols and the wrong security are named") {
   CHECK(why("troupe/2\n", false) ==
         "protocol: expected the link protocol troupe/1, got troupe/2...");
-  CHECK(why("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", false).ends_with(
-      "got HTTP/2, which older builds speak"));
+  CHECK(why("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", false)
+            .ends_with("got HTTP/2, which older builds speak"));
   CHECK(why("GET / HTTP/1.1\r\n", false).ends_with("got HTTP"));
   CHECK(why("GET / HTTP/1.1\r\n", true) == "garbage: expected TLS, got HTTP");
-  CHECK(why("\x16\x03\x01\x02", false).ends_with(
-      "got TLS, which one side has certificates for and the other none"));
-  CHECK(why("\x7f" "ELF", false).ends_with("got other bytes"));
+  CHECK(why("\x16\x03\x01\x02", false)
+            .ends_with("got TLS, which one side has certificates for and the other none"));
+  CHECK(why("\x7f"
+            "ELF",
+            false)
+            .ends_with("got other bytes"));
   CHECK(why("troupe/1", true) == "plain_text: expected TLS, got plain text");
 }
 
