@@ -58,19 +58,11 @@ foreach(name header IN ZIP_LISTS troupe_libraries troupe_headers)
   endif()
 endforeach()
 
-# gRPC's own CMake package wants that of Abseil's and c-ares's builds; these libraries will do.
-# Programs that call nothing of them don't load them.
-find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h REQUIRED)
-find_library(GRPCPP_LIBRARY grpc++ REQUIRED)
-find_library(GRPC_LIBRARY grpc REQUIRED)
-find_library(GPR_LIBRARY gpr REQUIRED)
-find_library(ABSL_SYNCHRONIZATION_LIBRARY absl_synchronization REQUIRED)
+# The checksums of links, whose functions are in the header.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
-if(NOT TARGET grpc++)
-  add_library(grpc++ INTERFACE IMPORTED)
-  target_link_libraries(grpc++ INTERFACE -Wl,--push-state,--as-needed ${GRPCPP_LIBRARY} ${GRPC_LIBRARY}
-                                         ${GPR_LIBRARY} ${ABSL_SYNCHRONIZATION_LIBRARY} -Wl,--pop-state)
-  target_include_directories(grpc++ SYSTEM INTERFACE ${GRPC_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
+if(NOT TARGET xxhash)
+  add_library(xxhash INTERFACE IMPORTED)
+  target_include_directories(xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
 endif()
 
 # libtorch: Debian's (1.13 on Debian 12, 2.6 on 13), or a current one, whose folder CMAKE_PREFIX_PATH names.

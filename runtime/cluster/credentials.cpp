@@ -80,8 +80,10 @@ std::string read_whole_file(const std::filesystem::path& path) {
   return text;
 }
 
-std::variant<proven_identity, join_refusal> verify_chain(
-    const std::string& chain, const credentials& own, std::chrono::system_clock::time_point now) {
+std::variant<proven_identity, join_refusal> verify_chain(const std::string& chain,
+                                                         const credentials& own,
+                                                         std::chrono::system_clock::time_point now,
+                                                         shown_by side) {
   if (chain.empty()) return join_refusal{"no_certificate", "expected a certificate, got none"};
   const auto shown = certificates_in(chain);
   if (sk_X509_num(shown.get()) == 0)
@@ -98,7 +100,8 @@ std::variant<proven_identity, join_refusal> verify_chain(
   if (!check || X509_STORE_CTX_init(check.get(), store.get(), &theirs, shown.get()) != 1) {
     return join_refusal{"certificate", "the certificate can't be checked: " + openssl_reason()};
   }
-  X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_CLIENT);
+  X509_STORE_CTX_set_purpose(
+      check.get(), side == shown_by::caller ? X509_PURPOSE_SSL_CLIENT : X509_PURPOSE_SSL_SERVER);
   X509_STORE_CTX_set_time(check.get(), 0, std::chrono::system_clock::to_time_t(now));
   const bool good = X509_verify_cert(check.get()) == 1;
   ERR_clear_error();
@@ -177,6 +180,23 @@ std::optional<join_refusal> name_contradiction(const proven_identity& proven,
   if (!proven.secure || matches(proven.name, name)) return {};
   return join_refusal{
       "name", "expected the certificate of " + name + ", got that of \"" + proven.name + "\""};
+}
+
+std::optional<join_refusal> host_contradiction(const std::string& certificate,
+                                               const std::string& host) {
+  const auto read = certificate_in(certificate);
+  if (!read) return join_refusal{"certificate", "the certificate is malformed"};
+  // The first function says -2 where the text is no address.
+  const int address = X509_check_ip_asc(read.get(), host.c_str(), 0);
+  if (address == 1 || X509_check_host(read.get(), host.data(), host.size(),
+                                      X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1) {
+    return {};
+  }
+  std::string hosts;
+  for (const auto& each : facts_of(*read).hosts) hosts += (hosts.empty() ? "" : ", ") + each;
+  return join_refusal{"certificate", "expected the certificate of a controller at " + host +
+                                         ", got one for " +
+                                         (hosts.empty() ? "no host" : printable(hosts, 200))};
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

@@ -47,11 +47,15 @@ void show_expiry(const credentials& own, metrics_registry& in);
 // Both functions read ca.pem and crl.pem again, so changed files need no restart. They throw
 // std::runtime_error that names a file that is unusable; then no peer is accepted.
 
+/// The side of a connection that shows a certificate.
+enum class shown_by { caller, listener };
+
 /// Verifies a peer's certificate. `chain` holds it in PEM, with the certificates between it and the
 /// authority. Returns the identity that it proves at `now` to the owner of `own`, or the refusal.
 std::variant<proven_identity, join_refusal> verify_chain(const std::string& chain,
                                                          const credentials& own,
-                                                         std::chrono::system_clock::time_point now);
+                                                         std::chrono::system_clock::time_point now,
+                                                         shown_by side = shown_by::caller);
 /// Returns a refusal if the authority has revoked a certificate (PEM) that was verified before.
 std::optional<join_refusal> revocation(const std::string& certificate, const credentials& own);
 
@@ -64,6 +68,9 @@ std::optional<join_refusal> role_contradiction(const proven_identity& proven,
                                                const std::string& role);
 std::optional<join_refusal> name_contradiction(const proven_identity& proven,
                                                const std::string& name);
+/// Returns a refusal if a verified certificate (PEM) isn't for `host`, a DNS name or an address.
+std::optional<join_refusal> host_contradiction(const std::string& certificate,
+                                               const std::string& host);
 
 /// True if `text` matches a pattern in which '*' stands for any text.
 bool matches(std::string_view pattern, std::string_view text);

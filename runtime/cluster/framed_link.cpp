@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -26,11 +25,6 @@ constexpr std::chrono::milliseconds end_within(1000);
 std::span<const std::byte> payload_of(const outgoing_frame& frame) {
   if (frame.message) return frame.message->bytes().subspan(frame.offset, frame.size);
   return std::as_bytes(std::span(frame.note));
-}
-
-std::size_t size_of(const std::vector<block>& messages) {
-  return std::accumulate(messages.begin(), messages.end(), std::size_t{0},
-                         [](std::size_t sum, const block& each) { return sum + each.size(); });
 }
 
 std::string note_of(std::uint64_t number) {
@@ -132,14 +126,10 @@ void framed_link::tick(std::chrono::steady_clock::time_point now) {
 
 // ---- for the transport --------------------------------------------------------------------------
 
-void framed_link::arrived(const std::vector<std::span<const std::byte>>& pieces) {
+void framed_link::arrived(std::span<const std::byte> bytes) {
   std::string fault;
   try {
-    for (const auto piece : pieces) {
-      if (reader_.read(piece, *this)) continue;
-      fault = reader_.fault();
-      break;
-    }
+    if (!reader_.read(bytes, *this)) fault = reader_.fault();
   } catch (const std::bad_alloc&) {
     fault = "no memory for a message that comes";
   }
@@ -175,6 +165,7 @@ void framed_link::broken() {
 }
 
 void framed_link::written(bool ok) {
+  pieces_.clear();
   lock held(mutex_);
   writing_ = false;
   if (ok) {
@@ -222,11 +213,22 @@ void framed_link::write_next(lock& held) {
   }
   writing_ = true;
   held.unlock();
-  write(std::move(frames));
+  const bool ended_at_once = write(std::move(frames));
   held.lock();
+  if (!ended_at_once) return;
+  if (!queue_.empty() || writable_) {
+    // The transport's thread goes on, because the sender must not write what others send meanwhile,
+    // and must not tell the listener anything.
+    held.unlock();
+    stream_->write({});
+    held.lock();
+    return;
+  }
+  writing_ = false;
+  finish_if_idle(held);
 }
 
-void framed_link::write(std::vector<outgoing_frame> frames) {
+bool framed_link::write(std::vector<outgoing_frame> frames) {
   std::size_t staged = 0;
   for (const auto& frame : frames) {
     const auto size = payload_of(frame).size();
@@ -256,7 +258,9 @@ void framed_link::write(std::vector<outgoing_frame> frames) {
     at += size;
     if (!copied) pieces_.push_back({payload, std::move(frame.message)});
   }
-  stream_->write(pieces_);
+  const bool ended_at_once = stream_->write(pieces_);
+  if (ended_at_once) pieces_.clear();
+  return ended_at_once;
 }
 
 // ---- ends and events ----------------------------------------------------------------------------
@@ -301,13 +305,8 @@ void framed_link::say_events(lock& held) {
         reading_ = true;
       }
       unlocked([&] {
-        // A short message's answer that is given at once goes out before the next read begins: both
-        // take gRPC's lock of the stream, and another thread would do the second (bench_cluster:
-        // grpc_round_trip_ratio). While a long message is handled, the next one may come.
-        const bool read_first = size_of(batch) > copied_max;
-        if (reads && read_first) stream_->read();
         for (auto& message : batch) listener->received(std::move(message));
-        if (reads && !read_first) stream_->read();
+        if (reads) stream_->read();
       });
     } else if (writable_ && !ended_) {
       writable_ = false;

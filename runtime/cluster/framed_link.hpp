@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,10 +65,10 @@ class framed_link final : public link,
   void when_gone(std::function<void()> action) { when_gone_ = std::move(action); }
 
   // The transport calls these.
-  void arrived(const std::vector<std::span<const std::byte>>& pieces);
+  void arrived(std::span<const std::byte> bytes);
   void read_failed();
   void written(bool ok);
-  /// The stream has broken, even if nobody reads or writes.
+  /// Ends the link, even if nobody reads or writes.
   void broken();
   /// The stream has ended. `why` is the reason if the transport knows one.
   void gone(const std::string& why);
@@ -81,7 +82,7 @@ class framed_link final : public link,
   void end_read(std::string why) override;
 
   void write_next(lock& held);
-  void write(std::vector<outgoing_frame> frames);
+  bool write(std::vector<outgoing_frame> frames);
   void end(lock& held, const std::string& why);
   void finish_if_idle(lock& held);
   void say_events(lock& held);

@@ -16,6 +16,7 @@ constexpr std::size_t text_max = 4096;
 constexpr std::size_t name_max = 64;
 constexpr std::size_t build_max = 128;
 constexpr int slots_max = 1 << 20;
+constexpr std::size_t refusal_max = 1000;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& expected) {
   throw std::invalid_argument("hello: " + field + ": expected " + expected);
@@ -77,6 +78,18 @@ hello parse_hello(std::string_view text) {
   if (read.role != "node" && read.role != "controller") refuse("role", "node or controller");
   read.slots = read_number(fields, "slots", slots_max);
   return read;
+}
+
+std::string refusal_text(const std::string& why) {
+  return nlohmann::json{{"refused", printable(why, refusal_max)}}.dump();
+}
+
+std::optional<std::string> parse_refusal(std::string_view text) {
+  const auto fields = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!fields.is_object()) return {};
+  const auto found = fields.find("refused");
+  if (found == fields.end() || !found->is_string()) return {};
+  return printable(found->get<std::string>(), 2 * refusal_max);
 }
 
 std::string disagreement(const hello& ours, const hello& theirs) {

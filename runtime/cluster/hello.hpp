@@ -2,6 +2,7 @@
 // The hello that each of two processes sends before a stream between them carries a link. Without
 // certificates a challenge comes first (join_secret.hpp).
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,13 @@ std::string to_text(const hello& of);
 /// is longer than 4 KiB. From a hello of another protocol only `protocol`, `build` and `proof` are
 /// read.
 hello parse_hello(std::string_view text);
+
+// A listener says this in place of its hello or its challenge, if it doesn't admit the caller.
+
+/// Writes a refusal as JSON. The text is shortened to about 1 KB.
+std::string refusal_text(const std::string& why);
+/// Reads a refusal, in a form that is safe in messages. Returns nothing for any other text.
+std::optional<std::string> parse_refusal(std::string_view text);
 
 /// Returns why the sender of `ours` can't talk to the sender of `theirs`; empty if it can.
 std::string disagreement(const hello& ours, const hello& theirs);

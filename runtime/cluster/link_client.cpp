@@ -11,7 +11,7 @@
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/framed_link.hpp"
-#include "runtime/cluster/grpc_stream.hpp"
+#include "runtime/cluster/stream_caller.hpp"
 #include "runtime/cluster/ticker.hpp"
 
 namespace troupe::detail {
@@ -170,10 +170,10 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
   const link_client_events events_;
   const hello own_;
 
-  caller_side side_;
+  stream_caller side_;
 
   // Used by the ticker's thread, and by the thread that stops it.
-  std::unique_ptr<grpc_call> call_;  ///< The attempt and, later, the stream of the link.
+  std::unique_ptr<stream_call> call_;  ///< The attempt and, later, the stream of the link.
   time_point give_up_at_{};
 
   std::mutex mutex_;  // Guards everything below.

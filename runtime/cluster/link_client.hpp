@@ -37,8 +37,8 @@ struct link_client_options {
 };
 
 struct link_client_events {
-  /// A link was made, with `controller` on the other side. Called on a thread of gRPC's. The link
-  /// should be opened soon; the next one is made after this one is lost.
+  /// A link was made, with `controller` on the other side. Called on the thread of all links, so it
+  /// must not wait. The link should be opened soon; the next one is made after this one is lost.
   std::function<void(const hello& controller, std::shared_ptr<link> way)> joined;
   /// An attempt has failed; the next one follows by itself. `refused` is true if one of the two
   /// sides doesn't accept the other, and `why` says the reason. May be empty.

@@ -10,8 +10,8 @@
 #include "runtime/base/log.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/framed_link.hpp"
-#include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/refusals.hpp"
+#include "runtime/cluster/stream_listener.hpp"
 #include "runtime/cluster/ticker.hpp"
 
 namespace troupe::detail {
@@ -171,14 +171,13 @@ struct link_server::parts {
                   .link = options.link,
                   .hello_within = options.hello_within},
                  shared) {
-    pulse.start([this, shared](auto now) {
+    pulse.start([shared](auto now) {
       shared->tick(now);
-      listener.tick(now);
       return now + link_tick;
     });
   }
 
-  grpc_listener listener;
+  stream_listener listener;
   ticker pulse;  // The ticker ends first.
 };
 

@@ -44,8 +44,8 @@ struct link_server_options {
 /// no other node may have its name. The name of a lost link is free again.
 class link_server {
  public:
-  /// Called for each admitted node, on threads of gRPC's, maybe several at once. `way` should be
-  /// opened soon, because its loss isn't noticed before.
+  /// Called for each admitted node, on the thread of all links, so it must not wait. `way` should
+  /// be opened soon, because its loss isn't noticed before.
   using joined_handler = std::function<void(const hello& who, std::shared_ptr<link> way)>;
 
   /// Throws a std::runtime_error that names the address where it can't listen, or the unusable file

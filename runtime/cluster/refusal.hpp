@@ -22,8 +22,9 @@ inline constexpr std::array refusal_reasons{
     "role",         // The hello or the certificate has a role that may not join.
     "name",         // The certificate is for another name.
     "plain_text",   // The peer used plain text although TLS was expected.
-    "garbage",      // The bytes were neither TLS nor HTTP/2, or the hello was missing or malformed.
-    "silent",       // The peer sent nothing in time.
+    "garbage",      // The bytes weren't those of a peer, or the hello was malformed.
+    "silent",       // The peer sent nothing, or no hello, in time.
+    "crowded",      // Too many connections had not proved who they are.
     "protocol",     // The peer speaks another version of the protocol.
     "build",        // The peer is another executable.
     "name_in_use",  // A live peer has this name.

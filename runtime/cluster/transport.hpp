@@ -8,19 +8,22 @@
 
 namespace troupe::detail {
 
-/// Bytes to write. Without a keeper they are copied before `write` returns.
+/// Bytes to write, which stay as they are until the write has ended. The keeper, if there is one,
+/// owns them.
 struct written_piece {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> keeper;
 };
 
 /// The stream that carries the frames of a framed_link. At most one read and one write are under
-/// way at a time, and neither ends before the call that begins it has returned. The link is told of
-/// each end by `arrived` and `written`.
+/// way at a time. The link is told of each end by `arrived` and `written`, on the stream's own
+/// thread.
 class transport {
  public:
   virtual ~transport() = default;
-  virtual void write(const std::vector<written_piece>& pieces) = 0;
+  /// Returns true if the write has ended already, with success; then `written` isn't called. A
+  /// write without pieces always ends later. The pieces stay as they are until the write has ended.
+  virtual bool write(const std::vector<written_piece>& pieces) = 0;
   virtual void read() = 0;
   /// Lets reads and writes under way end soon, if need be without success.
   virtual void cancel() = 0;

@@ -27,10 +27,20 @@ class accept_loop {
   /// Starts the loop, which accepts connections for as long as the io_context runs.
   void accept() {
     acceptor_.async_accept(io_.get_executor(), [this](error_code error, socket came) {
+      if (closed_) return;
       if (error) return retry();
       admit_(std::move(came));
       accept();
     });
+  }
+
+  /// Closes the port, on a thread that runs the io_context. If the io_context goes on, this object
+  /// must outlive what is posted to it by now.
+  void close() {
+    error_code ignored;
+    closed_ = true;
+    acceptor_.close(ignored);
+    pause_.cancel();
   }
 
  private:
@@ -40,7 +50,7 @@ class accept_loop {
   void retry() {
     pause_.expires_after(retry_after);
     pause_.async_wait([this](error_code error) {
-      if (!error) accept();
+      if (!error && !closed_) accept();
     });
   }
 
@@ -48,6 +58,7 @@ class accept_loop {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::function<void(socket)> admit_;
+  bool closed_ = false;
 };
 
 }  // namespace troupe::detail

@@ -1,5 +1,5 @@
 #pragma once
-// The interface of a link to another process: a Unix socket to a child, a gRPC stream to another
+// The interface of a link to another process: a Unix socket to a child, a TCP stream to another
 // machine, or a simulated link. It carries blocks and doesn't know their meaning. Internal to
 // runtime/.
 

@@ -21,22 +21,10 @@ namespace {
 
 peer& here() { return static_cast<peer&>(static_cast<host&>(strand::current())); }
 
-/// Returns the cause in gRPC's text, which goes from the general to the cause: "failed to connect
-/// to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host:
-/// Connection refused".
-std::string cause_in(const std::string& text) {
-  const auto last = text.rfind(": ");
-  return last == std::string::npos ? text : text.substr(last + 2);
-}
-
-/// Adds the meaning of a cause if gRPC's words don't say it.
+/// Adds the meaning of a cause if the words of the socket or of TLS don't say it.
 std::string explained(const std::string& cause) {
   const auto says = [&](const char* words) { return cause.find(words) != std::string::npos; };
-  if (says("Hostname Verification"))
-    return cause + " The controller's certificate is not for the host of this address.";
-  if (says("certificate verify failed"))
-    return cause + "; the controller's certificate is of another authority";
-  if (says("Connection reset") || says("Socket closed"))
+  if (says("Connection reset") || says("closed the connection") || says("no TLS"))
     return cause + "; one side may have certificates and the other none, or refuse the other's";
   return cause;
 }
@@ -72,12 +60,11 @@ node::node(system& sys, link_client_options options) : membership_(std::make_sha
                                     {{"address", address}, {"reason", why}});
                 }
                 log::debug("a controller was not reached", {{"reason", why}});
-                auto cause = cause_in(why);
                 const std::lock_guard lock(in->mutex);
-                if (cause == in->told) return;
+                if (why == in->told) return;
                 log::info("no controller takes this node; it asks again until one does",
-                          {{"address", address}, {"reason", explained(cause)}});
-                in->told = std::move(cause);
+                          {{"address", address}, {"reason", explained(why)}});
+                in->told = why;
               }});
 }
 

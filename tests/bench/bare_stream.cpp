@@ -1,72 +1,101 @@
 #include "tests/bench/bare_stream.hpp"
 
-#include <string>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <utility>
 
 namespace troupe::detail {
 
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+void bare_reader::read_next() {
+  asio::async_read(socket_, asio::buffer(&size_, sizeof size_), [this](error_code no, std::size_t) {
+    if (no) return;
+    message_.resize(size_);
+    asio::async_read(socket_, asio::buffer(message_), [this](error_code error, std::size_t) {
+      if (!error) heard();
+    });
+  });
+}
+
+void bare_reader::write(const void* message, std::size_t size) {
+  const auto length = static_cast<std::uint32_t>(size);
+  const std::array<asio::const_buffer, 2> both{asio::buffer(&length, sizeof length),
+                                               asio::buffer(message, size)};
+  error_code ignored;
+  asio::write(socket_, both, ignored);
+}
+
+// ---- the server ---------------------------------------------------------------------------------
+
 namespace {
 
-class bare_answer final : public grpc::ServerGenericBidiReactor {
+/// Lives as long as the process.
+class bare_answer final : public bare_reader {
  public:
-  bare_answer() { StartRead(&heard_); }
-  void OnReadDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
-    said_ = heard_;
-    if (heard_.Length() > bare_ping_size) {
-      const grpc::Slice one("1");
-      said_ = grpc::ByteBuffer(&one, 1);
-    }
-    heard_.Clear();
-    StartWrite(&said_);
-  }
-  void OnWriteDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
-    StartRead(&heard_);
-  }
-  void OnDone() override { delete this; }
+  explicit bare_answer(socket from) : bare_reader(std::move(from)) {}
 
  private:
-  grpc::ByteBuffer heard_, said_;
+  void heard() override {
+    write(message_.data(), message_.size() > bare_ping_size ? 1 : message_.size());
+    read_next();
+  }
 };
 
 }  // namespace
 
-class bare_server::service final : public grpc::CallbackGenericService {
- public:
-  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
-    return new bare_answer;
-  }
-};
-
-bare_server::bare_server() : service_(std::make_unique<service>()) {
-  grpc::ServerBuilder builder;
-  builder.RegisterCallbackGenericService(service_.get());
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-  server_ = builder.BuildAndStart();
+bare_server::bare_server()
+    : io_thread("bare-server"), acceptor_(context(), {asio::ip::address_v4::loopback(), 0}) {
+  accept();
 }
 
-bare_server::~bare_server() = default;
+bare_server::~bare_server() { stop(); }
 
-bare_stream::bare_stream(int port)
-    : stub_(grpc::CreateChannel("localhost:" + std::to_string(port),
-                                grpc::InsecureChannelCredentials())) {
-  stub_.PrepareBidiStreamingCall(&context_, "/bare/stream", {}, this);
-  AddHold();
-  StartRead(&heard_);
-  StartCall();
+void bare_server::accept() {
+  acceptor_.async_accept([this](error_code error, tcp::socket came) {
+    if (error) return;
+    came.set_option(tcp::no_delay(true), error);
+    (new bare_answer(std::move(came)))->read_next();
+    accept();
+  });
+}
+
+// ---- the client ---------------------------------------------------------------------------------
+
+class bare_stream::end final : public bare_reader {
+ public:
+  end(socket to, std::counting_semaphore<>& answers)
+      : bare_reader(std::move(to)), answers_(answers) {}
+  using bare_reader::write;
+  void shut() {
+    error_code ignored;
+    socket_.shutdown(socket::shutdown_both, ignored);
+  }
+
+ private:
+  void heard() override {
+    read_next();
+    answers_.release();
+  }
+  std::counting_semaphore<>& answers_;
+};
+
+bare_stream::bare_stream(int port) : io_thread("bare-stream") {
+  tcp::socket to(context());
+  to.connect({asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)});
+  to.set_option(tcp::no_delay(true));
+  end_ = std::make_unique<end>(std::move(to), answers_);
+  asio::post(context(), [this] { end_->read_next(); });
 }
 
 bare_stream::~bare_stream() {
-  context_.TryCancel();
-  RemoveHold();
-  ended_.acquire();
-}
-
-void bare_stream::OnReadDone(bool ok) {
-  heard_.Clear();
-  if (!ok) return;
-  StartRead(&heard_);
-  answers_.release();
+  asio::post(context(), [this] { end_->shut(); });
+  stop();
 }
 
 cost bare_stream::ping(pid_t server, int times) { return stream(server, times, bare_ping_size, 1); }
@@ -76,17 +105,10 @@ cost bare_stream::stream(pid_t server, int times, std::size_t size, int window) 
   return measure({server}, times, [&] {
     for (int i = 0; i < times; ++i) {
       if (i >= window) answers_.acquire();
-      send(size);
+      end_->write(from_.data(), size);
     }
     for (int i = 0; i < window; ++i) answers_.acquire();
   });
-}
-
-void bare_stream::send(std::size_t size) {
-  written_.acquire();
-  const grpc::Slice slice(from_.data(), size);
-  said_ = grpc::ByteBuffer(&slice, 1);
-  StartWrite(&said_);
 }
 
 }  // namespace troupe::detail

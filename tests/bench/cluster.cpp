@@ -2,8 +2,8 @@
 // cost on both kinds of link. Wall time, and CPU time of all processes together.
 //
 // The links alone:
-//   grpc_round_trip_ratio     64 bytes there and back over a bare gRPC stream's, in wall time
-//   grpc_stream_gb_per_s      messages of 1 MB, 4 under way, each copied in by its sender
+//   link_round_trip_ratio     64 bytes there and back over a bare TCP stream's, in wall time
+//   link_stream_gb_per_s      messages of 1 MB, 4 under way, each copied in by its sender
 //   tls_round_trip_us         64 bytes there and back with certificates on both sides
 //   tls_stream_gb_per_s       the messages of 1 MB with these
 //
@@ -14,8 +14,9 @@
 //   shared_memory_gb_per_s       the same with a replica in a child process
 //   weight_update_8_replicas_ms  a policy's weights of 18 KB to 8 child processes, acknowledged
 //
-// The bare stream is gRPC's generic callback API with buffers of the same sizes, and no more than
-// that. Runs of a kind alternate with those of the others. Best and median of the runs are printed.
+// The bare stream is a TCP socket of Asio with messages of the same sizes, and no more than that
+// (bare_stream.hpp). Runs of a kind alternate with those of the others. Best and median of the runs
+// are printed.
 
 #include <unistd.h>
 
@@ -175,20 +176,20 @@ nlohmann::json measure_links() {
   }
   print_heading(rounds);
   print("64 bytes there and back, us", pings, 1e6);
-  print("the same, bare gRPC, us", bare_pings, 1e6);
+  print("the same, bare TCP, us", bare_pings, 1e6);
   print("link / bare", ratio, 1);
   print("the same, TLS, us", secure_pings, 1e6);
   print("1 MB, us", streams, 1e6);
-  print("1 MB, bare gRPC, us", bare_streams, 1e6);
+  print("1 MB, bare TCP, us", bare_streams, 1e6);
   print("1 MB, TLS, us", secure_streams, 1e6);
   const auto gb_per_s = [](const series& of) {
     return static_cast<double>(block_size) * 1e-9 / series::median(of.wall);
   };
-  std::printf("GB per s: link %.2f, bare gRPC %.2f, TLS %.2f\n", gb_per_s(streams),
+  std::printf("GB per s: link %.2f, bare TCP %.2f, TLS %.2f\n", gb_per_s(streams),
               gb_per_s(bare_streams), gb_per_s(secure_streams));
-  return {{"grpc_round_trip_us", series::median(pings.wall) * 1e6},
-          {"grpc_round_trip_ratio", series::median(ratio.wall)},
-          {"grpc_stream_gb_per_s", gb_per_s(streams)},
+  return {{"link_round_trip_us", series::median(pings.wall) * 1e6},
+          {"link_round_trip_ratio", series::median(ratio.wall)},
+          {"link_stream_gb_per_s", gb_per_s(streams)},
           {"tls_round_trip_us", series::median(secure_pings.wall) * 1e6},
           {"tls_stream_gb_per_s", gb_per_s(secure_streams)}};
 }

@@ -208,7 +208,7 @@ nlohmann::json measure_replicas() {
     }
   }
   print("a call to a node's replica, us", calls, 1e6);
-  print("bare gRPC, us", bare_calls, 1e6);
+  print("bare TCP, us", bare_calls, 1e6);
   print("call / bare", ratio, 1);
   print("a call to a child's replica, us", near_calls, 1e6);
   print("1 MB tensor to a node, us", far_tensors.to, 1e6);

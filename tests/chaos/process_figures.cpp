@@ -1,8 +1,7 @@
 #include "tests/chaos/process_figures.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <string>
+#include <iterator>
 
 #include "runtime/metrics/process_collector.hpp"
 
@@ -10,19 +9,9 @@ namespace troupe::chaos {
 
 namespace {
 
-/// By the first 15 characters of its name, which are what the system keeps.
-bool is_of_a_grpc_pool(const std::string& name) {
-  return name == "default-executo" || name == "grpc_global_tim" || name == "event_engine";
-}
-
 std::int64_t count_threads() {
-  std::int64_t count = 0;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(thread.path() / "comm"), name);
-    count += !name.empty() && !is_of_a_grpc_pool(name);
-  }
-  return count;
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads));
 }
 
 }  // namespace

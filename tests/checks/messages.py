@@ -33,7 +33,7 @@ NAMED_BY_CALLERS = {
     "algorithms/program/status/status.cpp",
     "algorithms/program/train.cpp",
     "runtime/base/user_folder.hpp",
-    "runtime/cluster/acceptor.cpp",
+    "runtime/cluster/listen_address.cpp",
 }
 
 

@@ -11,7 +11,7 @@ namespace {
 /// A stream whose other side reads nothing and says nothing.
 class silent_stream final : public transport {
  public:
-  void write(const std::vector<written_piece>&) override {}
+  bool write(const std::vector<written_piece>&) override { return false; }
   void read() override { ++reads; }
   void cancel() override {}
   void finish() override {}

@@ -1,89 +1,69 @@
 #include "tests/runtime/cluster/raw_joiner.hpp"
 
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+#include "runtime/cluster/listen_address.hpp"
+#include "tests/runtime/cluster/raw_socket.hpp"
 
 namespace troupe::detail::testing {
 
 namespace {
 
-/// One operation at a time.
-class caller {
- public:
-  explicit caller(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    call_ = stub_.PrepareCall(&context_, "/troupe.link.v1/stream", &queue_);
-    call_->StartCall(this);
-    wait();
-  }
-  ~caller() {
-    queue_.Shutdown();
-    void* tag = nullptr;
-    bool ok = false;
-    while (queue_.Next(&tag, &ok)) {
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+template <class Stream>
+raw_answer talk_over(Stream& way, const std::vector<raw_text>& texts) {
+  raw_answer answer;
+  const auto hear = [&](bool first) {
+    auto heard = read_text(way, first);
+    if (!heard) return false;
+    if (const auto why = parse_refusal(*heard)) {
+      answer.why = *why;
+      return false;
     }
+    answer.heard.push_back(std::move(*heard));
+    return true;
+  };
+  for (const auto& text : texts) {
+    const bool first = answer.heard.empty();
+    const auto said = framed_text(text(first ? "" : answer.heard.back()));
+    if (!write_bytes(way, first ? raw_magic + said : said) || !hear(first)) break;
   }
+  if (texts.empty()) hear(true);
+  if (!texts.empty() && answer.heard.size() == texts.size()) answer.hello = answer.heard.back();
+  return answer;
+}
 
-  bool say(const std::string& text) {
-    const grpc::Slice slice(text);
-    call_->Write(grpc::ByteBuffer(&slice, 1), this);
-    return wait();
+/// Says nothing if the two sides don't agree on TLS.
+raw_answer talk_secretly(tcp::socket& socket, const raw_security& by,
+                         const std::vector<raw_text>& texts) {
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  context.set_verify_mode(asio::ssl::verify_peer);
+  context.add_certificate_authority(asio::buffer(by.authority));
+  if (!by.certificate.empty()) {
+    context.use_certificate_chain(asio::buffer(by.certificate));
+    context.use_private_key(asio::buffer(by.key), asio::ssl::context::pem);
   }
-  std::optional<std::string> hear() {
-    grpc::ByteBuffer buffer;
-    call_->Read(&buffer, this);
-    if (!wait()) return {};
-    std::vector<grpc::Slice> slices;
-    (void)buffer.Dump(&slices);
-    std::string text;
-    for (const auto& s : slices) text.append(reinterpret_cast<const char*>(s.begin()), s.size());
-    return text;
-  }
-  void go() { context_.TryCancel(); }
-  std::string why_it_ended() {
-    grpc::Status status;
-    call_->Finish(&status, this);
-    wait();
-    return status.error_message();
-  }
-
- private:
-  /// Whether the operation under way succeeds.
-  bool wait() {
-    void* tag = nullptr;
-    bool ok = false;
-    return queue_.Next(&tag, &ok) && ok;
-  }
-
-  grpc::GenericStub stub_;
-  grpc::ClientContext context_;
-  grpc::CompletionQueue queue_;
-  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
-};
+  asio::ssl::stream<tcp::socket&> way(socket, context);
+  boost::system::error_code error;
+  way.handshake(asio::ssl::stream_base::client, error);
+  if (error) return {.hello = {}, .why = error.message(), .heard = {}};
+  return talk_over(way, texts);
+}
 
 }  // namespace
 
 raw_answer say_in_turn(const std::string& address, const std::optional<raw_security>& security,
                        const std::vector<raw_text>& texts) {
-  auto credentials = grpc::InsecureChannelCredentials();
-  if (security) {
-    credentials = grpc::SslCredentials({security->authority, security->key, security->certificate});
-  }
-  caller one(grpc::CreateChannel(address, credentials));
-  raw_answer answer;
-  for (const auto& text : texts) {
-    if (!one.say(text(answer.heard.empty() ? "" : answer.heard.back()))) break;
-    const auto heard = one.hear();
-    if (!heard) break;
-    answer.heard.push_back(*heard);
-  }
-  if (texts.empty()) one.hear();
-  if (!texts.empty() && answer.heard.size() == texts.size()) {
-    answer.hello = answer.heard.back();
-    one.go();
-  }
-  answer.why = one.why_it_ended();
-  return answer;
+  const auto at = parse_host_and_port(address).value();
+  asio::io_context io;
+  tcp::socket socket(io);
+  socket.connect({asio::ip::make_address(at.host), static_cast<std::uint16_t>(std::stoi(at.port))});
+  return security ? talk_secretly(socket, *security, texts) : talk_over(socket, texts);
 }
 
 raw_answer say_hello(const std::string& address, const std::optional<raw_security>& security,

@@ -1,5 +1,5 @@
 #pragma once
-// A peer that does not go by the rules: gRPC alone, with any certificate and any texts.
+// A peer that does not go by the rules: a socket alone, with any certificate and any texts.
 
 #include <functional>
 #include <optional>
@@ -12,8 +12,8 @@
 namespace troupe::detail::testing {
 
 struct raw_security {
-  std::string authority;  ///< In PEM, of whom to believe. Of a certificate: empty for none.
-  std::string certificate;
+  std::string authority;    ///< In PEM, of whom to believe.
+  std::string certificate;  ///< In PEM; empty for none.
   std::string key;
 };
 
@@ -21,7 +21,7 @@ struct raw_security {
 struct raw_answer {
   std::string hello;               ///< What answered the last text. Empty: nothing did.
   std::string why;                 ///< Why the other side ended it.
-  std::vector<std::string> heard;  ///< All answers.
+  std::vector<std::string> heard;  ///< All answers, without refusals.
 };
 
 /// A text to be said, after hearing that one.

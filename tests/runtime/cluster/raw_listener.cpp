@@ -1,23 +1,35 @@
 #include "tests/runtime/cluster/raw_listener.hpp"
 
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <mutex>
+#include <thread>
 #include <utility>
+
+#include "tests/runtime/cluster/raw_socket.hpp"
 
 namespace troupe::detail::testing {
 
-class raw_listener::service final : public grpc::CallbackGenericService {
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+/// Talks to one caller after the other, in a thread of its own.
+class raw_listener::service {
  public:
   explicit service(std::function<std::string(const std::string&)> answer)
-      : answer_(std::move(answer)) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterCallbackGenericService(this);
-    server_ = builder.BuildAndStart();
+      : answer_(std::move(answer)), thread_([this] { serve(); }) {}
+  ~service() {
+    {
+      const std::lock_guard held(mutex_);
+      stopping_ = true;
+      // Wakes the thread. Closing a socket that another thread waits for would not.
+      ::shutdown(acceptor_.native_handle(), SHUT_RDWR);
+      if (talking_to_ >= 0) ::shutdown(talking_to_, SHUT_RDWR);
+    }
+    thread_.join();
   }
-  ~service() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   int port() const { return port_; }
   std::vector<std::string> heard() const {
@@ -25,46 +37,48 @@ class raw_listener::service final : public grpc::CallbackGenericService {
     return heard_;
   }
 
-  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
-    return new talk(*this);
+ private:
+  void serve() {
+    for (;;) {
+      tcp::socket caller(io_);
+      boost::system::error_code error;
+      acceptor_.accept(caller, error);
+      {
+        const std::lock_guard held(mutex_);
+        if (error || stopping_) return;
+        talking_to_ = caller.native_handle();
+      }
+      talk(caller);
+      const std::lock_guard held(mutex_);
+      talking_to_ = -1;
+    }
   }
 
- private:
-  class talk final : public grpc::ServerGenericBidiReactor {
-   public:
-    explicit talk(service& of) : of_(of) { StartRead(&in_); }
-    void OnReadDone(bool ok) override {
-      if (!ok) return Finish(grpc::Status::OK);
-      const grpc::Slice slice(of_.answer_to(in_));
-      out_ = grpc::ByteBuffer(&slice, 1);
-      StartWrite(&out_);
+  void talk(tcp::socket& caller) {
+    bool first = true;
+    while (const auto text = read_text(caller, first)) {
+      const auto said = framed_text(answer_to(*text));
+      if (!write_bytes(caller, std::exchange(first, false) ? raw_magic + said : said)) return;
     }
-    void OnWriteDone(bool ok) override {
-      if (!ok) return Finish(grpc::Status::OK);
-      StartRead(&in_);
+  }
+
+  std::string answer_to(const std::string& text) {
+    {
+      const std::lock_guard held(mutex_);
+      heard_.push_back(text);
     }
-    void OnDone() override { delete this; }
-
-   private:
-    service& of_;
-    grpc::ByteBuffer in_, out_;
-  };
-
-  std::string answer_to(const grpc::ByteBuffer& said) {
-    std::vector<grpc::Slice> slices;
-    (void)said.Dump(&slices);
-    std::string text;
-    for (const auto& s : slices) text.append(reinterpret_cast<const char*>(s.begin()), s.size());
-    const std::lock_guard held(mutex_);
-    heard_.push_back(text);
     return answer_(text);
   }
 
   const std::function<std::string(const std::string&)> answer_;
-  int port_ = 0;
-  mutable std::mutex mutex_;
+  asio::io_context io_;
+  tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
+  const int port_ = acceptor_.local_endpoint().port();
+  mutable std::mutex mutex_;  // Guards everything below but the thread.
   std::vector<std::string> heard_;
-  std::unique_ptr<grpc::Server> server_;
+  bool stopping_ = false;
+  int talking_to_ = -1;
+  std::thread thread_;
 };
 
 raw_listener::raw_listener(std::function<std::string(const std::string&)> answer)

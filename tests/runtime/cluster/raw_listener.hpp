@@ -7,8 +7,8 @@
 
 namespace troupe::detail::testing {
 
-/// A listener that does not go by the rules: gRPC alone, in plain text on a free port, which gives
-/// each text that it hears any answer.
+/// A listener that does not go by the rules: sockets alone, in plain text on a free port, which
+/// gives each text that it hears any answer.
 class raw_listener {
  public:
   explicit raw_listener(std::function<std::string(const std::string& heard)> answer);
