@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -190,8 +191,30 @@ TEST_CASE("grpo: a reward that always throws ends the run with its reason") {
   config.warm_start.batches = 0;
   config.evaluation.every_updates = 0;
   log::set_level("off");
-  CHECK_THROWS_WITH(run(config, folder.path.string()), Contains("dropped, by reason: reward"));
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Contains("dropped, by reason: reward") &&
+                        Contains("the last error: reward \"rewards:throws\": KeyError: "
+                                 "'no such answer'"));
   log::set_level("info");
+}
+
+TEST_CASE("grpo: a reward that always ends its process or hangs ends the run after few answers") {
+  const std::string function = GENERATE("always_dies", "always_hangs");
+  CAPTURE(function);
+  const temporary_folder folder;
+  const auto calls = folder.path / "calls";
+  ::setenv("TROUPE_TEST_CALLS", calls.c_str(), 1);
+  auto config = small_run("sum_digits", {"python:rewards:" + function});
+  config.python.reward_timeout = function == "always_hangs" ? 0.1 : 20;
+  config.warm_start.batches = 0;
+  log::set_level("off");
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Contains("reward \"rewards:" + function +
+                             "\": it was late or ended its process "
+                             "for each of the last 16 answers; the last time: "));
+  log::set_level("info");
+  // A call for each of the answers, and a few for several of the first ones together.
+  CHECK(std::filesystem::file_size(calls) <= 32);
 }
 
 }  // namespace
