@@ -155,8 +155,7 @@ reward_result python_reward::result_of(const item& judged) const {
   }
   const auto all = fmt::format("{}", fmt::join(names(), ", "));
   if (!applies) throw reward_error(all, "expected a number for the completion, got None alone");
-  if (!std::isfinite(result.total))
-    throw reward_error("total", fmt::format("expected a finite sum, got {}", result.total));
+  detail::require_reward("total", result.total, "sum");
   meter_.summed(result.total);
   return result;
 }

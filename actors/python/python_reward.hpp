@@ -85,11 +85,11 @@ class python_reward {
   /// the others.
   ///
   /// A completion gets a reward_error of its own if a function throws for it, takes longer than the
-  /// timeout or ends the process, if its value is not a finite number, or if no function applies to
-  /// it. It is found by judging parts of the batch; the others are judged. A process that was
-  /// ended is replaced. A completion for which a function was late or ended the process is not
-  /// tried again. All completions of a part get a reward_error if a function returns another number
-  /// of values for it, or no list.
+  /// timeout or ends the process, if its value is not a finite number of at most reward_size_max,
+  /// or if no function applies to it. It is found by judging parts of the batch; the others are
+  /// judged. A process that was ended is replaced. A completion for which a function was late or
+  /// ended the process is not tried again. All completions of a part get a reward_error if a
+  /// function returns another number of values for it, or no list.
   ///
   /// A function that was late or ended its process for `broken_at_first` completions in a row
   /// before it has judged any, or for `broken_later` after that, is taken as broken: the completion

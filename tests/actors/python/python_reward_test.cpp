@@ -94,6 +94,12 @@ TEST_CASE("python_reward: a wrong value, or none at all, costs its own completio
   CHECK(results[0].total == 1);
   CHECK_THROWS_WITH(results[1], Contains("rewards:even") && Contains("got None alone"));
 
+  python_reward large(of_functions({"rewards:enormous"}));
+  results = large.evaluate(completions({"a"}));
+  CHECK_THROWS_WITH(
+      results[0],
+      "reward \"rewards:enormous\": expected a number from -1e+30 to 1e+30, got 1e+308");
+
   batch<judged_completion> broken = completions({"12"});
   broken.push_back({"p", "34", "[1]"});
   results = picky.evaluate(std::move(broken));
