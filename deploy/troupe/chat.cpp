@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -14,6 +13,9 @@
 #include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/model/language_model.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
+#include "runtime/base/random_bits.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
@@ -21,11 +23,6 @@ namespace {
 
 using namespace troupe::llm;
 using troupe::language_model;  // the one with its texts and without its weights
-
-std::uint64_t any_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
 
 model_section section_of(const chat_arguments& arguments) {
   return {.path = llm::resolve_model(arguments.model).string(),
@@ -40,7 +37,7 @@ conversation_writer writer_for(const chat_arguments& arguments, const model_conf
   return {pack_weights(config, first_weights(section_of(arguments), config, 0)),
           {.temperature = arguments.temperature,
            .top_p = arguments.top_p,
-           .seed = arguments.seed.value_or(any_seed())}};
+           .seed = arguments.seed.value_or(troupe::detail::random_number())}};
 }
 
 /// A conversation on the terminal. A base model, which knows no conversations, continues each line.
@@ -56,7 +53,8 @@ class dialogue {
     said_ = opening_;
   }
 
-  /// Prints the answer to a line.
+  /// Prints the answer to a line. A model may write any character: lines stay, and a control
+  /// character becomes an escape.
   void answer(const std::string& line) {
     read({"user", line});
     const auto stop = model_.stop_ids();
@@ -69,10 +67,11 @@ class dialogue {
       if (std::ranges::find(stop, id) != stop.end()) break;
       written.push_back(id);
       if (!model_.tokens.is_special(id))
-        std::fputs(text.add(model_.tokens.bytes_of(id)).c_str(), stdout);
+        std::fputs(troupe::detail::printable_lines(text.add(model_.tokens.bytes_of(id))).c_str(),
+                   stdout);
       std::fflush(stdout);
     }
-    std::printf("%s\n", text.end().c_str());
+    std::printf("%s\n", troupe::detail::printable_lines(text.end()).c_str());
     said_.push_back({"assistant", model_.tokens.decode(written)});
   }
 
@@ -123,10 +122,10 @@ int chat(const chat_arguments& arguments) {
     talk(arguments);
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "troupe chat: %s\n", e.what());
+    print_error("troupe chat", e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe chat: %s\n", e.what());
+    print_error("troupe chat", e.what());
     return 1;
   }
 }

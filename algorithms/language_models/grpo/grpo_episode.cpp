@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "algorithms/language_models/grpo/world_episode.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/combine.hpp"
 
@@ -30,13 +30,10 @@ sampled_answer answer_of(llm::completion written) {
 
 constexpr std::size_t shown_bytes = 200;  // of a text in the log
 
-/// The text of an error, or its last line if an error with the same text was told last.
-std::string told_once(const std::exception_ptr& error) {
-  static std::mutex mutex;
-  static std::string last_told;
+/// The text of an error, or its last line if an error with the same text was told before.
+std::string short_if_told(const std::exception_ptr& error) {
   auto text = describe(error);
-  const std::lock_guard lock(mutex);
-  if (text != last_told) return last_told = std::move(text);
+  if (log::is_new("an answer is dropped\n" + text)) return text;
   return text.substr(text.find_last_of('\n') + 1);
 }
 
@@ -46,7 +43,7 @@ void tell_failure(const llm::answered_problem& judged, const std::exception_ptr&
     log::warn("an answer is dropped because its reward or its program failed",
               {{"prompt", detail::printable(judged.asked.question, shown_bytes)},
                {"answer", detail::printable(judged.answer, shown_bytes)},
-               {"error", told_once(error)}});
+               {"error", short_if_told(error)}});
 }
 
 /// What has failed, in one line: of a traceback in Python the last one.
