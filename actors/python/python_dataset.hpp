@@ -22,6 +22,7 @@
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/data/dataset.hpp"
 #include "actors/python/python_worker.hpp"
+#include "runtime/config/json_text.hpp"
 
 namespace troupe {
 
@@ -89,8 +90,8 @@ class python_items {
 template <class Item>
 class python_dataset {
  public:
-  /// Makes an item of an object and its text, in which keys have their order. Returns nullopt for an
-  /// item that is to be left out, and throws for one that is wrong.
+  /// Makes an item of an object and its text, in which keys have their order. Returns nullopt for
+  /// an item that is to be left out, and throws for one that is wrong.
   using maker =
       std::function<std::optional<Item>(const nlohmann::json& object, std::string_view text)>;
 
@@ -100,10 +101,11 @@ class python_dataset {
   /// The same for items that need the object alone.
   python_dataset(python_dataset_options options,
                  std::function<std::optional<Item>(const nlohmann::json& object)> to_item)
-      : python_dataset(std::move(options),
-                       maker([to_item = std::move(to_item)](
-                                 const nlohmann::json& object,
-                                 std::string_view) { return to_item(object); })) {}
+      : python_dataset(
+            std::move(options),
+            maker([to_item = std::move(to_item)](const nlohmann::json& object, std::string_view) {
+              return to_item(object);
+            })) {}
 
   /// Returns the next item. Throws python_error with Python's traceback, for an item that is wrong
   /// and for a generator without items, python_ended, and dataset_exhausted.
@@ -127,7 +129,7 @@ class python_dataset {
  private:
   std::optional<Item> made(const std::string& text) {
     try {
-      return to_item_(nlohmann::json::parse(text), text);
+      return to_item_(parse_json(text, "item"), text);
     } catch (const std::exception& error) {
       items_.refuse_last(error.what());
     }

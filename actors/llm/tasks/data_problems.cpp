@@ -68,7 +68,7 @@ std::vector<std::string> number_levels(std::vector<problem>& problems,
 
 }  // namespace
 
-problem asked_by(const row_view& row, const data_fields& fields) {
+problem unanswered_problem(const row_view& row, const data_fields& fields) {
   problem made;
   auto asked = prompt_of_row(row, fields);
   made.question = asked.messages.back().content;
@@ -80,7 +80,7 @@ problem asked_by(const row_view& row, const data_fields& fields) {
 }
 
 problem problem_of_row(const row_view& row, const data_fields& fields) {
-  auto made = asked_by(row, fields);
+  auto made = unanswered_problem(row, fields);
   made.expected = answer_of_row(row, fields);
   made.function = function_of(row.object);
   made.columns = row.object.dump();

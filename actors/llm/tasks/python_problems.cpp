@@ -50,7 +50,7 @@ problem problem_of(const json& item, std::string_view text) {
       (!prompt->is_string() || prompt->get_ref<const std::string&>().empty()))
     throw std::invalid_argument("prompt: expected a text or a list of messages, got " +
                                 prompt->dump().substr(0, 200));
-  auto made = asked_by({item, text}, {});
+  auto made = unanswered_problem({item, text}, {});
   made.expected = right_answer_of(item);
   auto columns = item;
   columns.erase("prompt");
@@ -109,7 +109,7 @@ python_dataset<problem>::maker training_problems(const std::vector<problem>& hel
   std::set<std::string> prompts;
   for (const auto& one : held_out) prompts.insert(prompt_key(one));
   return [prompts = std::move(prompts)](const json& item,
-                                         std::string_view text) -> std::optional<problem> {
+                                        std::string_view text) -> std::optional<problem> {
     auto made = problem_of(item, text);
     if (prompts.contains(prompt_key(made))) return std::nullopt;
     return made;

@@ -37,7 +37,7 @@ def none():
 
 
 def conversations():
-    """Prompts that are messages, two of which end alike."""
+    """Prompts that are messages. All end alike."""
     asks = {"role": "user", "content": "4+4="}
     tool = {"type": "function", "function": {"name": "add", "description": "Adds."}}
     yield {"prompt": [{"role": "system", "content": "s"}, asks], "answer": 8, "tools": [tool]}
@@ -61,6 +61,14 @@ def no_items():
 
 def no_json():
     yield {"prompt": "1=", "answer": {1, 2}}
+
+
+def too_large():
+    yield {"prompt": "1=", "answer": 10**400}
+
+
+def same_keys():
+    yield {"prompt": "1=", "1": 0, 1: 1}
 
 
 def no_prompt():

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "actors/llm/tasks/python_problems.hpp"
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
@@ -120,6 +121,10 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
   refuse(own_task("nothing"), "module items has no 'nothing'");
   refuse(own_task("no_prompt"), "items:no_prompt: item 0: expected the key \"prompt\"");
   refuse(own_task("throws"), "LookupError: the file has ended");
+  refuse(
+      own_task("ends_with_the_assistant"),
+      "items:ends_with_the_assistant: item 0: prompt: expected a last message of the role user or "
+      "tool, got assistant");
   refuse(own_task("endless"), "expected the key \"answer\" in each item");
   refuse(own_task("counted"),
          "/task/problems/held_out: expected fewer than the 5 different prompts in 5 items of "
@@ -138,6 +143,24 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
   config.python.interpreter = "/no/python";
   config.task.name = "python:items:endless";
   refuse(config, "python: expected a Python interpreter, got \"/no/python\"");
+}
+
+TEST_CASE("grpo: the prompts of a generator in Python may be conversations") {
+  const auto config = own_task("conversations");
+  const auto made = llm::first_problems(config.python_items("items:conversations"),
+                                        {.training = 5, .held_out = 2});
+  // They end alike, but they are different prompts.
+  REQUIRE(made.held_out.size() == 2);
+  REQUIRE(made.training.size() == 1);
+  CHECK(made.held_out[0].messages.size() == 2);
+  CHECK(made.held_out[0].messages[0].role == "system");
+  CHECK(made.held_out[0].expected == "8");
+  CHECK(made.held_out[0].tools ==
+        R"([{"type":"function","function":{"name":"add","description":"Adds."}}])");
+  CHECK(made.held_out[1].messages.size() == 3);
+  CHECK(made.held_out[1].tools.empty());
+  CHECK(made.training[0].messages.size() == 1);
+  for (const auto& each : made.held_out) CHECK(each.question == "4+4=");
 }
 
 TEST_CASE("grpo: options of rewards in Python are checked") {
