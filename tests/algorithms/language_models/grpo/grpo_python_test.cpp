@@ -66,6 +66,25 @@ TEST_CASE("grpo: a run with a reward in Python learns from its values and report
   CHECK(evaluate_model(config, run / "last_model", 6).mean == result.summary->eval_mean);
 }
 
+TEST_CASE("grpo: samples say what a reward did not understand in an answer") {
+  const temporary_folder folder;
+  auto config = small_run("sum_digits", {"exact", "format:json"});
+  config.warm_start.batches = 0;
+  const auto result = run(config, folder.path.string());
+  int noted = 0;
+  for (const auto& sample : samples_of(result.run_directory)) {
+    for (const auto* which : {"best", "worst"}) {
+      const auto& answer = sample[which];
+      const bool is_read = json::accept(answer["text"].get<std::string>());
+      CHECK(answer.contains("note") == !is_read);
+      if (is_read) continue;
+      ++noted;
+      CHECK(answer["note"] == "format:json: no JSON");
+    }
+  }
+  CHECK(noted > 0);
+}
+
 TEST_CASE("grpo: the items of a task in Python are asked once each, also by a resumed run") {
   const temporary_folder folder;
   const auto what = algorithm_with(own_task("endless", {"python:rewards:length"}));
