@@ -25,7 +25,7 @@ python_items::python_items(python_dataset_options options) : options_(std::move(
 
 python_items::~python_items() = default;
 
-nlohmann::json python_items::next() {
+std::string python_items::next() {
   const auto require_epoch = [this] {
     if (options_.epochs > 0 && at_.epoch >= options_.epochs)
       throw dataset_exhausted(fmt::format("dataset: all {} epochs of {} have been given",
@@ -45,10 +45,10 @@ nlohmann::json python_items::next() {
     }
     fetch();
   }
-  const auto text = std::move(fetched_.front());
+  auto text = std::move(fetched_.front());
   fetched_.pop_front();
   ++at_.position;
-  return nlohmann::json::parse(text);
+  return text;
 }
 
 /// Fetches the next items. A process that ends is replaced once.

@@ -16,11 +16,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/data/dataset.hpp"
 #include "actors/python/python_worker.hpp"
+#include "runtime/config/json_text.hpp"
 
 namespace troupe {
 
@@ -54,7 +56,8 @@ class python_items {
   python_items& operator=(python_items&&) noexcept = default;
   ~python_items();
 
-  nlohmann::json next();
+  /// The next item, a JSON object.
+  std::string next();
   const place& at() const { return at_; }
   void go_to(const place& at);
   /// Throws python_error that names the item that was given last.
@@ -87,21 +90,29 @@ class python_items {
 template <class Item>
 class python_dataset {
  public:
-  /// Makes an item of an object. Returns nullopt for an item that is to be left out, and throws for
-  /// one that is wrong.
-  using maker = std::function<std::optional<Item>(const nlohmann::json&)>;
+  /// Makes an item of an object and its text, in which keys have their order. Returns nullopt for
+  /// an item that is to be left out, and throws for one that is wrong.
+  using maker =
+      std::function<std::optional<Item>(const nlohmann::json& object, std::string_view text)>;
 
   /// Throws std::invalid_argument if `epochs` is negative.
   python_dataset(python_dataset_options options, maker to_item)
       : items_(std::move(options)), to_item_(std::move(to_item)) {}
+  /// The same for items that need the object alone.
+  python_dataset(python_dataset_options options,
+                 std::function<std::optional<Item>(const nlohmann::json& object)> to_item)
+      : python_dataset(
+            std::move(options),
+            maker([to_item = std::move(to_item)](const nlohmann::json& object, std::string_view) {
+              return to_item(object);
+            })) {}
 
   /// Returns the next item. Throws python_error with Python's traceback, for an item that is wrong
   /// and for a generator without items, python_ended, and dataset_exhausted.
   Item next() {
     const auto first_epoch = items_.at().epoch;
     while (items_.at().epoch <= first_epoch + 1) {
-      const auto object = items_.next();
-      if (auto item = made(object)) return *std::move(item);
+      if (auto item = made(items_.next())) return *std::move(item);
     }
     items_.refuse_all();
   }
@@ -116,9 +127,9 @@ class python_dataset {
   void restore(std::string bytes) { items_.go_to(state_of<detail::python_items::place>(bytes)); }
 
  private:
-  std::optional<Item> made(const nlohmann::json& object) {
+  std::optional<Item> made(const std::string& text) {
     try {
-      return to_item_(object);
+      return to_item_(parse_json(text, "item"), text);
     } catch (const std::exception& error) {
       items_.refuse_last(error.what());
     }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -47,8 +46,6 @@ struct python_reward::answer {
 namespace {
 
 constexpr std::size_t given_up_max = 10'000;
-// A function that ends each process would else cost a start for each answer.
-constexpr int losses_max = 64;
 // More than one fault in so many completions makes halving dearer than a call for each.
 constexpr std::size_t many_faults = 16;
 
@@ -116,7 +113,7 @@ void python_reward::given_up::add(std::size_t key) {
 python_reward::python_reward(python_reward_options options, metrics_registry* metrics)
     : options_(std::move(options)),
       meter_(metrics, options_.functions),
-      most_at_once_(options_.functions.size(), std::numeric_limits<std::size_t>::max()) {
+      records_(options_.functions.size()) {
   auto& weights = options_.weights;
   const auto count = options_.functions.size();
   if (weights.empty()) weights.assign(count, 1.0);
@@ -158,8 +155,7 @@ reward_result python_reward::result_of(const item& judged) const {
   }
   const auto all = fmt::format("{}", fmt::join(names(), ", "));
   if (!applies) throw reward_error(all, "expected a number for the completion, got None alone");
-  if (!std::isfinite(result.total))
-    throw reward_error("total", fmt::format("expected a finite sum, got {}", result.total));
+  detail::require_reward("total", result.total, "sum");
   meter_.summed(result.total);
   return result;
 }
@@ -167,9 +163,6 @@ reward_result python_reward::result_of(const item& judged) const {
 /// Has a function judge some completions at once. Replaces a process that is lost.
 python_reward::answer python_reward::ask(std::size_t which, std::span<item* const> part) {
   using kind = answer::kind;
-  if (losses_in_a_row_ >= losses_max)
-    return {.is = kind::refused,
-            .why = fmt::format("its process has ended {} times in a row", losses_max)};
   std::vector<const json*> columns;
   std::vector<const judged_completion*> all;
   json command{{"do", "score"}, {"which", which}};
@@ -190,7 +183,6 @@ python_reward::answer python_reward::ask(std::size_t which, std::span<item* cons
     told = worker_->call_or_give_up(command, limit, action);
   } catch (const python_ended& ended) {
     if (system_stop_token().stop_requested()) throw fatal(ended.what());
-    ++losses_in_a_row_;
     try {
       start();
     } catch (const std::exception& error) {
@@ -204,7 +196,6 @@ python_reward::answer python_reward::ask(std::size_t which, std::span<item* cons
             .why = fmt::format("it took longer than {} for an answer", limit.text())};
   if (told.contains("threw")) return {.is = kind::threw, .why = told["threw"]};
   if (told.contains("refused")) return {.is = kind::refused, .why = told["refused"]};
-  losses_in_a_row_ = 0;
   return {.values = std::move(told.at("values")),
           .errors = std::move(told.at("errors")),
           .seconds = taken.count()};
@@ -230,15 +221,21 @@ void python_reward::take(std::size_t which, std::span<item* const> part, const a
 /// which is not known.
 bool python_reward::settle(std::size_t which, std::span<item* const> part, const answer& found) {
   using kind = answer::kind;
+  auto& known = records_[which];
   if (found.is == kind::judged) {
     take(which, part, found);
+    known.has_judged = true;
+    known.in_vain = 0;
   } else if (found.is == kind::refused) {
     for (auto* one : part) refuse(which, *one, found.why);
   } else if (part.size() > 1) {
     return false;
   } else {
     refuse(which, *part.front(), found.why);
-    if (found.is != kind::threw) given_up_.add(key_for(which, *part.front()));
+    if (found.is == kind::threw) return true;
+    given_up_.add(key_for(which, *part.front()));
+    ++known.in_vain;
+    known.why = found.why;
   }
   return true;
 }
@@ -255,16 +252,42 @@ void python_reward::refuse_given_up(std::size_t which, std::vector<item*>& items
   items.erase(std::remove_if(first, items.end(), is_known), items.end());
 }
 
+/// Refuses completions because the function is broken.
+void python_reward::refuse_broken(std::size_t which, std::span<item* const> part) {
+  const auto& known = records_[which];
+  const reward_broken why(names().at(which),
+                          fmt::format("it was late or ended its process for each of the last {} "
+                                      "answers; the last time: {}",
+                                      known.in_vain, known.why));
+  for (auto* one : part) {
+    if (!one->refused) meter_.failed(which);
+    one->refused = std::make_exception_ptr(why);
+  }
+}
+
+/// Has a function that is broken judge one completion, and the others if it has judged that.
+void python_reward::judge_if_mended(std::size_t which, std::vector<item*> items) {
+  refuse_given_up(which, items, 0);
+  if (items.empty()) return;
+  const std::span<item* const> all(items);
+  settle(which, all.first(1), ask(which, all.first(1)));
+  if (records_[which].is_broken()) return refuse_broken(which, all);
+  judge(which, {items.begin() + 1, items.end()});
+}
+
 /// Has a function judge completions, as many at once as it can. A part for which it throws is
 /// halved, and the next one is larger again. Where many completions are at fault, each is judged
-/// alone, which takes fewer calls than halving.
+/// alone, which takes fewer calls than halving; so begins the batch after such a one.
 void python_reward::judge(std::size_t which, std::vector<item*> items) {
-  auto& most = most_at_once_[which];
-  std::size_t at = 0, size = items.size(), faults = 0;
+  auto& known = records_[which];
+  if (known.is_broken()) return judge_if_mended(which, std::move(items));
+  const std::size_t expected = known.many_faults ? 1 : 0;
+  std::size_t at = 0, size = known.many_faults ? 1 : items.size(), faults = 0;
   for (;;) {
     refuse_given_up(which, items, at);
-    if (at == items.size()) return;
-    const auto count = std::min({size, items.size() - at, most});
+    if (at == items.size()) break;
+    if (known.is_broken()) return refuse_broken(which, std::span(items).subspan(at));
+    const auto count = std::min({size, items.size() - at, known.most_at_once});
     const auto part = std::span<item* const>(items).subspan(at, count);
     const auto found = ask(which, part);
     if (!settle(which, part, found)) {
@@ -272,41 +295,53 @@ void python_reward::judge(std::size_t which, std::vector<item*> items) {
         size = count / 2;
         continue;
       }
-      judge_alone(which, part);
+      faults += judge_alone(which, part);
+    } else if (count == 1 && found.is != answer::kind::judged) {
+      ++faults;
     }
-    if (count == most && found.is == answer::kind::judged && found.seconds < options_.timeout / 4)
-      most *= 2;
-    if (count == 1 && found.is != answer::kind::judged) ++faults;
+    if (count == known.most_at_once && found.is == answer::kind::judged &&
+        found.seconds < options_.timeout / 4)
+      known.most_at_once *= 2;
     at += count;
-    size = faults * many_faults > at ? 1 : 2 * count;
+    size = (expected + faults) * many_faults > at ? 1 : 2 * count;
   }
+  if (at > 0) known.many_faults = faults * many_faults > at;
 }
 
-/// Has a function judge each of these completions alone. It was late for them together, or has
-/// ended the process: a hang and a start take so long that halving would cost more.
-void python_reward::judge_alone(std::size_t which, std::span<item* const> part) {
+/// Has a function judge each of these completions alone, and returns the number of those at fault.
+/// It was late for them together, or has ended the process: a hang and a start take so long that
+/// halving would cost more.
+std::size_t python_reward::judge_alone(std::size_t which, std::span<item* const> part) {
+  auto& known = records_[which];
   double seconds = 0;
-  bool all_judged = true;
-  for (const auto& one : part) {
-    std::vector<item*> asked{one};
+  std::size_t faults = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    std::vector<item*> asked{part[i]};
     refuse_given_up(which, asked, 0);
-    all_judged = all_judged && !asked.empty();
-    if (asked.empty()) continue;
-    const auto found = ask(which, {&one, 1});
-    settle(which, {&one, 1}, found);
+    if (!asked.empty() && known.is_broken()) {
+      refuse_broken(which, asked);
+      asked.clear();
+    }
+    if (asked.empty()) {
+      ++faults;
+      continue;
+    }
+    const auto one = part.subspan(i, 1);
+    const auto found = ask(which, one);
+    settle(which, one, found);
     seconds += found.seconds;
-    all_judged = all_judged && found.is == answer::kind::judged;
+    faults += found.is != answer::kind::judged;
   }
-  if (!all_judged) return;
+  if (faults > 0) return faults;
   // No completion was at fault, so there were too many for the time.
   const double each = seconds / static_cast<double>(part.size());
   const double most = options_.timeout / 2 / std::max(each, 1e-6);
   const auto limit = static_cast<double>(part.size()) / 2;
-  most_at_once_[which] = static_cast<std::size_t>(std::max(1.0, std::min(most, limit)));
+  known.most_at_once = static_cast<std::size_t>(std::max(1.0, std::min(most, limit)));
+  return 0;
 }
 
 batch<reward_result> python_reward::evaluate(batch<judged_completion> completions) {
-  losses_in_a_row_ = 0;
   std::vector<item> items;
   for (std::size_t i = 0; i < completions.size(); ++i) {
     auto& one = items.emplace_back();

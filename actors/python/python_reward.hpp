@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -58,6 +59,13 @@ struct judged_completion {
   std::optional<double> epoch = {};
 };
 
+/// Thrown for a completion of a function that has judged nothing for long: it was late or ended its
+/// process for so many completions in a row that it would be so for the next ones, too.
+class reward_broken : public reward_error {
+ public:
+  using reward_error::reward_error;
+};
+
 /// The role whose reward functions are in Python. A call waits for the process, so it is for
 /// placement::thread or another placement that may block.
 ///
@@ -77,14 +85,21 @@ class python_reward {
   /// the others.
   ///
   /// A completion gets a reward_error of its own if a function throws for it, takes longer than the
-  /// timeout or ends the process, if its value is not a finite number, or if no function applies to
-  /// it. It is found by judging parts of the batch; the others are judged. A process that was
-  /// ended is replaced. A completion for which a function was late or ended the process is not
-  /// tried again. All completions of a part get a reward_error if a function returns another number
-  /// of values for it, or no list.
+  /// timeout or ends the process, if its value is not a finite number of at most reward_size_max,
+  /// or if no function applies to it. It is found by judging parts of the batch; the others are
+  /// judged. A process that was ended is replaced. A completion for which a function was late or
+  /// ended the process is not tried again. All completions of a part get a reward_error if a
+  /// function returns another number of values for it, or no list.
+  ///
+  /// A function that was late or ended its process for `broken_at_first` completions in a row
+  /// before it has judged any, or for `broken_later` after that, is taken as broken: the completion
+  /// after these, and all others, get reward_broken. Of each later batch one completion is tried,
+  /// and the others are judged if it is.
   ///
   /// Throws fatal if the process can't be replaced.
   batch<reward_result> evaluate(batch<judged_completion> completions);
+
+  static constexpr int broken_at_first = 16, broken_later = 64;
 
   /// The names of the functions, in the order of `values`. They are also the labels of the metrics
   /// that weighted_reward has.
@@ -105,11 +120,25 @@ class python_reward {
     std::deque<std::size_t> order_;
   };
 
+  /// What is known of a function by its answers so far.
+  struct record {
+    /// The most completions of a call, which was too slow for more.
+    std::size_t most_at_once = std::numeric_limits<std::size_t>::max();
+    bool has_judged = false;
+    int in_vain = 0;  ///< Completions since it has judged one that were late or ended a process.
+    std::string why = {};      ///< What the last of these did.
+    bool many_faults = false;  ///< Many completions of the last batch were at fault.
+
+    bool is_broken() const { return in_vain >= (has_judged ? broken_later : broken_at_first); }
+  };
+
   void start();
   static std::size_t key_for(std::size_t which, const item& one);
   void refuse_given_up(std::size_t which, std::vector<item*>& items, std::size_t from);
   void judge(std::size_t which, std::vector<item*> items);
-  void judge_alone(std::size_t which, std::span<item* const> part);
+  void judge_if_mended(std::size_t which, std::vector<item*> items);
+  std::size_t judge_alone(std::size_t which, std::span<item* const> part);
+  void refuse_broken(std::size_t which, std::span<item* const> part);
   bool settle(std::size_t which, std::span<item* const> part, const answer& found);
   answer ask(std::size_t which, std::span<item* const> part);
   void take(std::size_t which, std::span<item* const> part, const answer& from);
@@ -120,8 +149,7 @@ class python_reward {
   detail::reward_meter meter_;
   std::unique_ptr<python_worker> worker_;
   given_up given_up_;
-  std::vector<std::size_t> most_at_once_;  ///< For each function.
-  int losses_in_a_row_ = 0;  ///< Processes of this batch that ended since one has judged.
+  std::vector<record> records_;  ///< For each function.
 };
 
 /// The form of `MODULE:FUNCTION` in a configuration: "python:" before it. Returns MODULE:FUNCTION.

@@ -1,5 +1,6 @@
 #include "actors/recorder/episode_history.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,14 @@ void episode_history::add(double step, double episode_return, double length,
   episodes_.push_back({step, episode_return});
   means_.push_back({step, mean_return()});
   if (episodes_.size() > points_max_) drop_every_second();
+}
+
+std::optional<double> episode_history::only_return() const {
+  if (last_.empty() || count_ != static_cast<std::int64_t>(window_)) return std::nullopt;
+  const auto first = last_.front().episode_return;
+  const bool is_only = std::ranges::all_of(
+      last_, [first](const entry& each) { return each.episode_return == first; });
+  return is_only ? std::optional(first) : std::nullopt;
 }
 
 // The sum is computed anew each time, because a running sum would keep the rounding error, or the

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,6 +30,9 @@ class episode_history {
   std::int64_t count() const { return count_; }
   std::size_t window() const { return window_; }
 
+  /// The return of the first `window` episodes, right after the last of them, if it was the same
+  /// for all; nullopt before and after that.
+  std::optional<double> only_return() const;
   /// The mean over the last `window` episodes, or over all if there are fewer; NaN if there are
   /// none.
   double mean_return() const;

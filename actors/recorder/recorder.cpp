@@ -162,6 +162,8 @@ void recorder::episode_with_info(std::int64_t step, double episode_return, std::
   });
   history_.add(static_cast<double>(step), episode_return, static_cast<double>(length),
                std::move(info));
+  if (const auto only = history_.only_return(); only && options_.returns_are_equal)
+    options_.returns_are_equal(*only);
   curve_is_old_ = true;
   show_progress(step);
 }

@@ -54,6 +54,10 @@ struct recorder_options {
   /// Called with each value that recorder::note is given, for a metric. It may be null.
   std::function<void(const std::string& name, double value)> noted = {};
 
+  /// Called with the return of the first 100 episodes if it was the same for all of them. It may be
+  /// null.
+  std::function<void(double)> returns_are_equal = {};
+
   /// Called with the message of the first failed write; null means that it is printed on stderr.
   std::function<void(const std::string&)> on_failure = {};
   /// Called at every failed write, for a metric. It may be null.

@@ -1,5 +1,8 @@
 #include "actors/reward/weighted_reward.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <set>
 
 namespace troupe::detail {
@@ -25,6 +28,16 @@ void check(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+bool is_reward(double value) { return std::abs(value) <= reward_size_max; }
+
+void require_reward(const std::string& name, double value, const char* kind) {
+  if (is_reward(value)) return;
+  if (!std::isfinite(value))
+    throw reward_error(name, fmt::format("expected a finite {}, got {}", kind, value));
+  throw reward_error(name, fmt::format("expected a {} from {} to {}, got {}", kind,
+                                       -reward_size_max, reward_size_max, value));
+}
 
 reward_meter::reward_meter(metrics_registry* registry, std::vector<std::string> names)
     : names_(std::move(names)), values_(names_.size()), failures_(names_.size()) {

@@ -26,13 +26,16 @@ struct reward_function {
 /// The maximal number of functions in one reward. Each is a label in the metrics.
 inline constexpr std::size_t reward_functions_max = 32;
 
+/// The largest size of a reward: sums and squares of many such numbers are finite.
+inline constexpr double reward_size_max = 1e30;
+
 struct reward_result {
   double total = 0;            ///< The sum of weight times value.
   std::vector<double> values;  ///< The unweighted value of each function, in the order of `names`.
 };
 
-/// Thrown if a function of a reward throws, or if its value is not finite. The message names the
-/// function.
+/// Thrown if a function of a reward throws, or if its value is not finite or larger than
+/// reward_size_max. The message names the function.
 class reward_error : public std::runtime_error {
  public:
   reward_error(std::string name, const std::string& message)
@@ -44,6 +47,11 @@ class reward_error : public std::runtime_error {
 };
 
 namespace detail {
+
+/// True for a finite number of at most reward_size_max.
+bool is_reward(double value);
+/// Throws reward_error unless is_reward. `kind` is "number" or "sum".
+void require_reward(const std::string& name, double value, const char* kind);
 
 /// The metrics of a reward: troupe_reward_value{reward} and troupe_reward_failures_total{reward}
 /// for each function, and troupe_reward for the weighted sum.
@@ -93,15 +101,14 @@ class weighted_reward {
   }
 
   /// Evaluates all functions. Throws reward_error naming the first function that throws or whose
-  /// value is not finite.
+  /// value is no finite number of at most reward_size_max.
   reward_result evaluate(Sample sample) {
     reward_result result;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       result.values.push_back(value_of(i, sample));
       result.total += functions_[i].weight * result.values.back();
     }
-    if (!std::isfinite(result.total))
-      throw reward_error("total", "expected a finite sum, got " + std::to_string(result.total));
+    detail::require_reward("total", result.total, "sum");
     meter_.summed(result.total);
     return result;
   }
@@ -127,10 +134,8 @@ class weighted_reward {
       meter_.failed(which);
       throw reward_error(function.name, describe(std::current_exception()));
     }
-    if (!std::isfinite(value)) {
-      meter_.failed(which);
-      throw reward_error(function.name, "expected a finite number, got " + std::to_string(value));
-    }
+    if (!detail::is_reward(value)) meter_.failed(which);
+    detail::require_reward(function.name, value, "number");
     meter_.evaluated(which, value);
     return value;
   }

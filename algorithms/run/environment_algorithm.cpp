@@ -21,6 +21,10 @@ environment_algorithm::environment_algorithm(training_run& in)
       shape(shape_for(in.settings, spec)),
       agents_view_(spec, shape) {
   tell_no_images(in.settings, spec);
+  // The mean of several agents may be the same in every episode, as in games where one wins what
+  // another loses.
+  if (spec.agents.empty())
+    in.returns_are_equal = [of = spec](double every) { tell_equal_returns(of, every); };
   const bool is_new = in.output.directory.empty();
   if (is_new) tell_large_images(in.settings.env, spec, shape, in.settings.network);
 }

@@ -86,4 +86,14 @@ void tell_large_images(const env_section& env, const env_spec& spec, const netwo
              {"hint", advice_for(env)}});
 }
 
+void tell_equal_returns(const env_spec& spec, double every_return) {
+  if (spec.reward_threshold && every_return >= *spec.reward_threshold) return;
+  log::warn("the first 100 episodes have all had the same return, so there may be nothing to learn",
+            {{"env", spec.id},
+             {"return", every_return},
+             {"try",
+              "a reward that differs between good and bad episodes, an easier start or more "
+              "exploration; docs/guides/debugging.md says more"}});
+}
+
 }  // namespace troupe

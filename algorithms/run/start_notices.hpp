@@ -1,6 +1,6 @@
 #pragma once
-// What a run tells at its start, where a user may not expect it. `tell_capacity` in
-// algorithms/off_policy/roles.cpp tells what the replay holds.
+// What a run tells at its start and in its first episodes, where a user may not expect it.
+// `tell_capacity` in algorithms/off_policy/roles.cpp tells what the replay holds.
 
 #include "actors/networks/network.hpp"
 #include "algorithms/run/config.hpp"
@@ -19,5 +19,9 @@ void tell_sizes(const run_settings& of);
 /// logs its size, how long the network takes for one action, and how to make it smaller.
 void tell_large_images(const env_section& env, const env_spec& spec, const network_shape& shape,
                        const network_options& network);
+
+/// Warns that the first episodes have all had this return, unless it is what solves the
+/// environment.
+void tell_equal_returns(const env_spec& spec, double every_return);
 
 }  // namespace troupe

@@ -141,6 +141,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
                            std::string board) { metrics->show(name, std::move(board)); },
       .noted = [metrics = &sys.metrics()](const std::string& column,
                                           double value) { show_recorded(*metrics, column, value); },
+      .returns_are_equal = returns_are_equal,
       .on_failure = [](const std::string& what) { log::error(what); },
       .write_failed = [metrics = metrics] { metrics.write_failed(); }};
   // The recorder stands for the disk, so it is not restarted and no faults are injected into it.

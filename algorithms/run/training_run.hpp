@@ -173,6 +173,9 @@ class training_run {
   const training_metrics metrics;
   /// See run_options::stop_asked. May be null.
   const std::function<bool()> stop_asked;
+  /// What the algorithm has called if the first 100 episodes have all had the same return, with
+  /// that return. Its constructor may set it; null means nothing.
+  std::function<void(double)> returns_are_equal;
 
   service<weight_store> store;
   service<recorder> records;

@@ -48,16 +48,29 @@ class strict_builder : public nlohmann::json_sax<json> {
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
     const auto end = std::min(position > 0 ? position - 1 : 0, text_.size());
-    const auto before = text_.substr(0, end);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+    constexpr int number_overflow = 406;
+    std::string reason = error.what();
+    if (error.id == number_overflow) {
+      const auto quote = std::min(reason.find('\''), reason.size());
+      const auto number = reason.substr(quote);
+      // The parser is at the end of the number.
+      refuse(end + 1 - std::min(end + 1, number.size() - 2),
+             "a number that is too large, " + number);
+    }
     // nlohmann's text starts with its own error code and position. The reason follows the first " -
     // ".
-    std::string reason = error.what();
     if (const auto dash = reason.find(" - "); dash != reason.npos) reason = reason.substr(dash + 3);
+    refuse(end, reason);
+  }
+
+  /// Throws config_error that names the place in the text.
+  [[noreturn]] void refuse(std::size_t at, const std::string& got) const {
+    const auto before = text_.substr(0, at);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
     throw config_error(source_, "expected JSON at line " + std::to_string(line) + ", column " +
-                                    std::to_string(end - line_start + 1) +
-                                    ", got: " + detail::printable(reason, 200));
+                                    std::to_string(at - line_start + 1) +
+                                    ", got: " + detail::printable(got, 200));
   }
 
  private:
@@ -121,6 +134,8 @@ json parse_large_json(std::string_view text, std::size_t bytes_max, const std::s
     throw config_error(source, "expected at most " + std::to_string(bytes_max) + " bytes, got " +
                                    std::to_string(text.size()));
   strict_builder builder(text, source);
+  // The parser would take a NUL byte for the end of the text.
+  if (const auto nul = text.find('\0'); nul != text.npos) builder.refuse(nul, "a NUL byte");
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

@@ -68,7 +68,7 @@ std::vector<std::string> number_levels(std::vector<problem>& problems,
 
 }  // namespace
 
-problem problem_of_row(const row_view& row, const data_fields& fields) {
+problem unanswered_problem(const row_view& row, const data_fields& fields) {
   problem made;
   auto asked = prompt_of_row(row, fields);
   made.question = asked.messages.back().content;
@@ -76,6 +76,11 @@ problem problem_of_row(const row_view& row, const data_fields& fields) {
     made.letters += (made.letters.empty() ? "" : "\n") + each.content;
   if (!asked.is_text) made.messages = std::move(asked.messages);
   made.tools = std::move(asked.tools);
+  return made;
+}
+
+problem problem_of_row(const row_view& row, const data_fields& fields) {
+  auto made = unanswered_problem(row, fields);
   made.expected = answer_of_row(row, fields);
   made.function = function_of(row.object);
   made.columns = row.object.dump();

@@ -18,6 +18,10 @@
 
 namespace troupe::llm {
 
+/// Makes a problem of what a row asks: the prompt and the tools. Throws std::invalid_argument that
+/// names the field.
+problem unanswered_problem(const row_view& row, const data_fields& fields);
+
 /// Makes a problem of a row. Levels are not numbered yet. Throws std::invalid_argument that names
 /// the field.
 problem problem_of_row(const row_view& row, const data_fields& fields);

@@ -134,9 +134,16 @@ std::string hint_for(const json& row, const std::string& name) {
   return {};
 }
 
+/// Refuses a row whose field is missing or null. Parquet has null in columns that a row lacks.
 [[noreturn]] void refuse_missing(const json& row, const std::string& name) {
+  if (row.contains(name))
+    throw std::invalid_argument(
+        fmt::format("{}: expected a value, got null{}", name, hint_for(row, name)));
+  auto names = keys_of(row);
+  for (auto& each : names)
+    if (row[each].is_null()) each += " (null)";
   throw std::invalid_argument(fmt::format("expected the field \"{}\", got the fields {}{}", name,
-                                          fmt::join(keys_of(row), ", "), hint_for(row, name)));
+                                          fmt::join(names, ", "), hint_for(row, name)));
 }
 
 std::string shown(const ordered_json& value) { return detail::show(json::parse(value.dump())); }
@@ -231,6 +238,11 @@ bool is_learned(const ordered_json& value, const std::string& name) {
       fmt::format("{}: expected 0 or 1, false or true, got {}", name, shown(value)));
 }
 
+/// The fields of messages that are texts, which chat templates pass over or misread if they are
+/// not.
+constexpr std::array<std::string_view, 4> text_fields{"tool_call_id", "name", "reasoning_content",
+                                                      "thinking"};
+
 void add_message(said_messages& to, const ordered_json& message, const std::string& name) {
   if (!message.is_object())
     throw std::invalid_argument(fmt::format(
@@ -261,6 +273,8 @@ void add_message(said_messages& to, const ordered_json& message, const std::stri
             place, made.role));
       continue;
     }
+    if (std::ranges::find(text_fields, key) != text_fields.end() && !value.is_string())
+      throw std::invalid_argument(fmt::format("{}: expected a text, got {}", place, shown(value)));
     if (key == "tool_calls") {
       check_calls(value, place);
       if (value.empty()) continue;
@@ -321,7 +335,9 @@ std::string tools_of(const row_view& row) {
 
 /// The name of the field with the right answer.
 std::string answer_field(const json& row, const data_fields& fields) {
-  if (fields.answer == "answer" && !has_value(row, "answer") && has_value(row, "completion"))
+  // Where both are null or missing, the one that the row has is named.
+  if (fields.answer == "answer" && !has_value(row, "answer") && row.contains("completion") &&
+      (has_value(row, "completion") || !row.contains("answer")))
     return "completion";
   return fields.answer;
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "actors/llm/tasks/data_problems.hpp"
 #include "actors/reward/text_reward.hpp"
 
 namespace troupe::llm {
@@ -40,19 +42,20 @@ std::string conversation_of(const std::vector<chat_message>& messages) {
 
 }  // namespace
 
-problem problem_of(const json& item) {
+problem problem_of(const json& item, std::string_view text) {
   const auto prompt = item.find("prompt");
   if (prompt == item.end())
     throw std::invalid_argument("expected the key \"prompt\", got " + item.dump().substr(0, 200));
-  if (!prompt->is_string() || prompt->get_ref<const std::string&>().empty())
-    throw std::invalid_argument("prompt: expected a text, got " + prompt->dump().substr(0, 200));
-  auto question = prompt->get<std::string>();
+  if (!prompt->is_array() &&
+      (!prompt->is_string() || prompt->get_ref<const std::string&>().empty()))
+    throw std::invalid_argument("prompt: expected a text or a list of messages, got " +
+                                prompt->dump().substr(0, 200));
+  auto made = unanswered_problem({item, text}, {});
+  made.expected = right_answer_of(item);
   auto columns = item;
   columns.erase("prompt");
-  return {.question = question,
-          .letters = std::move(question),
-          .expected = right_answer_of(item),
-          .columns = columns.dump()};
+  made.columns = columns.dump();
+  return made;
 }
 
 problem_task generator_task(std::string name, std::string function) {
@@ -72,7 +75,9 @@ problem_set first_problems(python_dataset_options options, const problem_counts&
                                fmt::format("expected at least 1, got {}", counts.held_out));
   const auto function = options.function;
   options.epochs = 1;
-  python_dataset<problem> items(std::move(options), problem_of);
+  python_dataset<problem> items(std::move(options), [](const json& item, std::string_view text) {
+    return std::optional(problem_of(item, text));
+  });
   problem_set made;
   std::set<std::string> held_out;
   std::int64_t read = 0;
@@ -103,8 +108,9 @@ problem_set first_problems(python_dataset_options options, const problem_counts&
 python_dataset<problem>::maker training_problems(const std::vector<problem>& held_out) {
   std::set<std::string> prompts;
   for (const auto& one : held_out) prompts.insert(prompt_key(one));
-  return [prompts = std::move(prompts)](const json& item) -> std::optional<problem> {
-    auto made = problem_of(item);
+  return [prompts = std::move(prompts)](const json& item,
+                                        std::string_view text) -> std::optional<problem> {
+    auto made = problem_of(item, text);
     if (prompts.contains(prompt_key(made))) return std::nullopt;
     return made;
   };

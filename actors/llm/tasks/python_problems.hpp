@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/llm/tasks/problem.hpp"
@@ -12,10 +13,12 @@
 
 namespace troupe::llm {
 
-/// Returns the problem of an item. `prompt`, a text, is the question for both kinds of models;
-/// `answer`, or else `target`, is a right answer, a text or a number, and may be missing. All keys
-/// but `prompt` are columns. Throws std::invalid_argument.
-problem problem_of(const nlohmann::json& item);
+/// Returns the problem of an item. `prompt` is a text, the question for both kinds of models, or a
+/// list of messages, which is read with `tools` as rows of datasets are (data_rows.hpp). `answer`,
+/// or else `target`, is a right answer, a text or a number, and may be missing. All keys but
+/// `prompt` are columns. `text` is that of the item, in which keys have their order; empty means
+/// any. Throws std::invalid_argument.
+problem problem_of(const nlohmann::json& item, std::string_view text = {});
 
 /// A task whose problems a generator in Python gives. The reward is 1 for an answer that is equal
 /// to `answer`.

@@ -16,6 +16,7 @@ from troupe_worker.environments import attribute_of
 ITEM_BYTES_MAX = 16 << 20
 BATCH_BYTES = 4 << 20  # a batch of items ends when it has so many bytes
 BATCH_SECONDS = 0.5  # or when it has taken so long
+REWARD_MAX = 1e30  # reward_size_max of Troupe: sums and squares of many such numbers are finite
 
 
 def _parameters_of(function):
@@ -167,11 +168,13 @@ def _number(value):
         raise Refused(f"expected a number or None, got {wrong}") from None
     if not math.isfinite(number):
         raise Refused(f"expected a finite number, got {number}")
+    if abs(number) > REWARD_MAX:
+        raise Refused(f"expected a number from {-REWARD_MAX:g} to {REWARD_MAX:g}, got {number:g}")
     return number
 
 
 class Items:
-    """The items of a generator: dictionaries, or texts that stand for {"prompt": text}."""
+    """The items of a generator: dictionaries, or texts and lists of messages that stand for {"prompt": item}."""
 
     def __init__(self, name, seed, skip):
         found = attribute_of(name, name)
@@ -210,11 +213,13 @@ class Items:
         return {"items": batch, "ended": False}
 
     def _text_of(self, item):
-        if isinstance(item, str):
+        if isinstance(item, (str, list)):
             item = {"prompt": item}
         if not isinstance(item, dict):
             kind = type(item).__name__
-            raise Refused(f"item {self.given}: expected a dictionary or a text, got {kind}")
+            raise Refused(
+                f"item {self.given}: expected a dictionary, a text or a list of messages, got {kind}"
+            )
         try:
             text = json.dumps(item, default=_plain, allow_nan=False)
         except (TypeError, ValueError) as error:

@@ -13,7 +13,9 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "algorithms/language_models/grpo/world_episode.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/told_once.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
@@ -26,11 +28,7 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
-/// The beginning of a text for the log.
-std::string shown(const std::string& text) {
-  constexpr std::size_t most = 200;
-  return text.size() <= most ? text : text.substr(0, most) + "...";
-}
+constexpr std::size_t shown_bytes = 200;  // of a text in the log
 
 /// The text of an error, or its last line if an error with the same text was told before.
 std::string short_if_told(const std::exception_ptr& error) {
@@ -43,14 +41,32 @@ std::string short_if_told(const std::exception_ptr& error) {
 void tell_failure(const llm::answered_problem& judged, const std::exception_ptr& error) {
   if (detail::should_tell())
     log::warn("an answer is dropped because its reward or its program failed",
-              {{"prompt", shown(judged.asked.question)},
-               {"answer", shown(judged.answer)},
+              {{"prompt", detail::printable(judged.asked.question, shown_bytes)},
+               {"answer", detail::printable(judged.answer, shown_bytes)},
                {"error", short_if_told(error)}});
 }
 
-/// Throws a lasting_error for a program that a recording does not have: it would not have other
-/// answers, either.
-void throw_if_missing(const std::exception_ptr& error) {
+/// What has failed, in one line: of a traceback in Python the last one.
+std::string in_one_line(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const role_error& e) {
+    if (e.cause()) return in_one_line(e.cause());
+    return detail::printable(e.what(), shown_bytes);
+  } catch (const reward_error& e) {
+    const std::string_view text = e.what();
+    const auto first = text.substr(0, text.find('\n'));
+    if (first.find("Traceback") == first.npos) return detail::printable(first, shown_bytes);
+    const auto last = text.substr(text.find_last_of('\n') + 1);
+    return fmt::format("reward \"{}\": {}", e.name(), detail::printable(last, shown_bytes));
+  } catch (...) {
+    return detail::printable(describe(error), shown_bytes);
+  }
+}
+
+/// Throws a lasting_error for a program that a recording does not have, and for a reward that has
+/// judged nothing for long: other answers would fare no better.
+void throw_if_lasting(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const role_error& e) {
@@ -58,6 +74,8 @@ void throw_if_missing(const std::exception_ptr& error) {
       if (e.cause()) std::rethrow_exception(e.cause());
     } catch (const missing_run& missing) {
       throw loops::lasting_error(missing.what());
+    } catch (const reward_broken& broken) {
+      throw loops::lasting_error(broken.what());
     } catch (...) {
     }
   }
@@ -70,7 +88,7 @@ bool came(const llm::answered_problem& judged, const outcome<T>& result) {
   if (result) return true;
   const auto error = result.error();
   if (is_kind(error, error_kind::role_error)) {
-    throw_if_missing(error);
+    throw_if_lasting(error);
     tell_failure(judged, error);
     return false;
   }
@@ -82,7 +100,14 @@ bool came(const llm::answered_problem& judged, const outcome<T>& result) {
 /// An answer that was judged.
 struct judged_answer {
   sampled_answer written;
-  std::string dropped;  ///< The reason why it is dropped; empty if it is not.
+  std::string dropped;     ///< The reason why it is dropped; empty if it is not.
+  std::string error = {};  ///< What has failed, if that is known.
+};
+
+/// A group, and what has failed for the last of its answers that is dropped.
+struct asked_group {
+  answer_group group;
+  std::string error = {};
 };
 
 /// The rewards of an answer by the functions in Python.
@@ -120,8 +145,12 @@ task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, 
                 {{"limit", std::string(name_of(limit))}});
     judged.tests_passed = passed_share(ran.value(), function);
   }
+  std::string error;
   const auto take = [&](const outcome<reward_result>& result) {
-    if (!came(judged, result)) return false;
+    if (!came(judged, result)) {
+      error = in_one_line(result.error());
+      return false;
+    }
     const auto& reward = result.value();
     written.reward += reward.total;
     written.values.insert(written.values.end(), reward.values.begin(), reward.values.end());
@@ -129,20 +158,22 @@ task<judged_answer> judge_answer(const answer_roles& r, const task_roles& task, 
   };
   if (task.rewards) {
     const auto result = co_await task.rewards.try_route<&answer_judge::evaluate>(judged);
-    if (!take(result)) co_return judged_answer{std::move(written), "reward"};
+    if (!take(result)) co_return judged_answer{std::move(written), "reward", std::move(error)};
     written.right = written.values.front();
   }
   if (task.python_rewards) {
     const auto result = co_await judge_in_python(r, task, judged, written.tokens, version);
-    if (!take(result)) co_return judged_answer{std::move(written), "reward"};
+    if (!take(result)) co_return judged_answer{std::move(written), "reward", std::move(error)};
     if (!task.rewards) written.right = written.reward;
   }
   co_return judged_answer{std::move(written), ""};
 }
 
-task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
+task<asked_group> ask(const answer_roles& r, prompt_draw drawn) {
   const auto& task_of = r.tasks.at(drawn.task);
-  auto group = co_await write_group(r, std::move(drawn));
+  asked_group asked;
+  asked.group = co_await write_group(r, std::move(drawn));
+  auto& group = asked.group;
   auto written = std::exchange(group.answers, {});
   std::vector<judged_answer> judged;
   if (task_of.python_rewards) {  // all at once, as its functions judge batches
@@ -156,30 +187,31 @@ task<answer_group> ask(const answer_roles& r, prompt_draw drawn) {
       judged.push_back(std::move(one));
     }
   }
-  for (auto& [answer, dropped] : judged) {
-    if (dropped.empty()) {
-      group.answers.push_back(std::move(answer));
-    } else {
-      ++group.dropped[dropped];
+  for (auto& each : judged) {
+    if (each.dropped.empty()) {
+      group.answers.push_back(std::move(each.written));
+      continue;
     }
+    ++group.dropped[each.dropped];
+    if (!each.error.empty()) asked.error = std::move(each.error);
   }
-  co_return group;
+  co_return asked;
 }
 
 /// Draws a prompt, and has its task answered or played.
-task<answer_group> ask_once(const answer_roles& r) {
+task<asked_group> ask_once(const answer_roles& r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
   const auto which = drawn.task;
   const auto number = drawn.number;
-  answer_group group;
+  asked_group asked;
   if (r.tasks.at(which).worlds) {
-    group = co_await detail::play_group(r, std::move(drawn));
+    asked.group = co_await detail::play_group(r, std::move(drawn));
   } else {
-    group = co_await ask(r, std::move(drawn));
+    asked = co_await ask(r, std::move(drawn));
   }
-  group.task = which;
-  group.drawn = number;
-  co_return group;
+  asked.group.task = which;
+  asked.group.drawn = number;
+  co_return asked;
 }
 
 std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& dropped) {
@@ -244,21 +276,23 @@ task<answer_group> generate_answers(answer_roles r) {
   if (r.gate) passed.emplace(co_await r.gate->enter());
   std::map<std::string, std::int64_t> dropped;
   std::int64_t zero_variance = 0;
+  std::string last_error;
   for (int round = 1;; ++round) {
-    auto group = co_await ask_once(r);
+    auto [group, error] = co_await ask_once(r);
+    if (!error.empty()) last_error = "; the last error: " + std::move(error);
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
     const bool in_vain = none || (r.refill_zero_variance && group.has_zero_variance());
     if (!in_vain || (round == r.rounds && (!none || r.may_be_empty))) {
       group.dropped = std::move(dropped);
       group.zero_variance_before = zero_variance;
-      co_return group;
+      co_return std::move(group);
     }
     if (round == r.rounds)
       throw std::runtime_error(
           fmt::format("grpo: none of the {} answers to each of {} prompts can be trained on; "
-                      "dropped, by reason: {}",
-                      r.group, round, fmt::join(in_words(dropped), ", ")));
+                      "dropped, by reason: {}{}",
+                      r.group, round, fmt::join(in_words(dropped), ", "), last_error));
     zero_variance += !none;
   }
 }

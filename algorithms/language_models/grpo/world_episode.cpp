@@ -290,7 +290,7 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   }
   of.played.right = is_success(last, of.played.reward) ? 1.0 : 0.0;
   of.played.reward = deal.task.outcomes.reward(of.played.reward);
-  if (!std::isfinite(of.played.reward)) {
+  if (!detail::is_reward(of.played.reward)) {
     of.dropped = "reward";
   } else {
     r.metrics.episode_ended(of.played.reward, turn, of.played.truncated);

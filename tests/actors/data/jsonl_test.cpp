@@ -72,10 +72,18 @@ TEST_CASE("jsonl: a malformed line is refused with the file's name and its numbe
       {"[1]", "questions.jsonl:3: expected an object, got [1]"},
       {"7", "questions.jsonl:3: expected an object, got 7"},
       {"{\"q\":\"\xff\"}", "questions.jsonl:3: expected JSON at column"},
-      {"{\"q\":1e999}", "questions.jsonl:3: expected JSON at column"},
+      {"{\"q\":1e999}",
+       "questions.jsonl:3: expected JSON at column 6, got: a number that is too large, '1e999'"},
+      {"{\"q\":[-1e400]}",
+       "questions.jsonl:3: expected JSON at column 7, got: a number that is too "
+       "large, '-1e400'"},
       {std::string(200, '['),
        "questions.jsonl:3: " + zeros(64) + ": expected at most 64 nested values"},
-      {std::string("{\"q\":\0}", 7), "questions.jsonl:3: expected JSON at column"},
+      {std::string("{\"q\":\0}", 7),
+       "questions.jsonl:3: expected JSON at column 6, got: a NUL byte"},
+      {std::string(3, '\0'), "questions.jsonl:3: expected JSON at column 1, got: a NUL byte"},
+      {std::string("{\"q\":1}\0", 8),
+       "questions.jsonl:3: expected JSON at column 8, got: a NUL byte"},
   }));
   const jsonl_file file("{\"q\":1}\n\n" + line + "\n{\"q\":4}\n");
   INFO(file.refusal());

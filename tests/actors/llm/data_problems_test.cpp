@@ -64,6 +64,48 @@ TEST_CASE("data problems: messages are a conversation that ends with the user's"
   refuse("\"  \"", "prompt: expected a text, got an empty one");
 }
 
+TEST_CASE("data problems: items of generators are conversations as lines of files are") {
+  const std::string text = R"({"prompt": [{"role": "system", "content": "Be brief."},
+                                          {"role": "user", "content": "2+3?"}],
+                               "answer": 5, "tools": [{"type": "function", "function": {"name": "f"}}]})";
+  const auto made = problem_of(json::parse(text), text);
+  REQUIRE(made.messages.size() == 2);
+  CHECK(made.messages[0].content == "Be brief.");
+  CHECK(made.question == "2+3?");
+  CHECK(made.letters == "Be brief.\n2+3?");
+  CHECK(made.expected == "5");
+  // The keys have the order of the text, as chat templates write them.
+  CHECK(made.tools == R"([{"type":"function","function":{"name":"f"}}])");
+  CHECK_FALSE(json::parse(made.columns).contains("prompt"));
+  CHECK(prompt_key(made) == prompt_key(problem_of_row({json::parse(text), text}, {})));
+  const auto worded = problem_of({{"prompt", "2+3?"}});
+  CHECK(worded.question == "2+3?");
+  CHECK(worded.messages.empty());
+
+  const auto refuse = [](const char* prompt, const char* expected) {
+    const auto item = json::parse(std::string(R"({"prompt": )") + prompt + "}");
+    CHECK_THROWS_WITH(problem_of(item), Contains(expected));
+  };
+  refuse(R"([{"role": "assistant", "content": "x"}])", "a last message of the role user");
+  refuse(R"([{"role": "user", "content": [{"type": "image"}]}])", "a part of the type text");
+  refuse("[]", "prompt: expected a last message of the role user or tool, got none");
+  refuse("5", "prompt: expected a text or a list of messages, got 5");
+  refuse("null", "prompt: expected a text or a list of messages, got null");
+}
+
+TEST_CASE("data problems: a generator's conversation that ends like a held-out one is trained on") {
+  const auto ends_alike = [](const char* first) {
+    return json{{"prompt",
+                 {{{"role", "system"}, {"content", first}},
+                  {{"role", "user"}, {"content", "Which is it?"}}}}};
+  };
+  const auto make = training_problems({problem_of(ends_alike("My number is 1."))});
+  CHECK_FALSE(make(ends_alike("My number is 1."), {}));
+  const auto other = make(ends_alike("My number is 2."), {});
+  REQUIRE(other);
+  CHECK(other->question == "Which is it?");
+}
+
 /// The faults of a file with these lines.
 std::vector<std::string> faults_of(const std::string& lines, const data_fields& fields = {}) {
   const temporary_folder folder;

@@ -89,6 +89,10 @@ TEST_CASE("data rows: what can't be learned is refused by the name of its field"
              Contains("messages[1].tool_calls: expected a list of calls"));
   CHECK_THAT(refusal_of(with(R"({"role": "assistant", "content": "b", "function_call": {}})")),
              Contains("messages[1].function_call: expected tool_calls"));
+  for (const auto* field : {"tool_call_id", "name", "reasoning_content"})
+    CHECK_THAT(
+        refusal_of(with(std::string(R"({"role": "tool", "content": "b", ")") + field + R"(": 5})")),
+        Contains(std::string("messages[1].") + field + ": expected a text, got 5"));
   CHECK_THAT(refusal_of(with(R"({"from": "gpt", "value": "b"})")),
              Contains("messages[1].role: expected a text") && Contains("from, value"));
   CHECK_THAT(refusal_of(with(R"({"role": "user", "content": "b", "train": true})")),
@@ -104,6 +108,27 @@ TEST_CASE("data rows: what can't be learned is refused by the name of its field"
   CHECK_THAT(refusal_of(R"({"prompt": "a", "chosen": "b", "rejected": "c"})"),
              Contains("expected the field \"answer\", got the fields chosen, prompt, rejected") &&
                  Contains("learning from preferences"));
+}
+
+TEST_CASE("data rows: a field that is null is told as null, and not as missing") {
+  const auto [text, expected] = GENERATE(table<std::string, std::string>({
+      {R"({"prompt": null, "answer": "b"})", "prompt: expected a value, got null"},
+      {R"({"prompt": "a", "answer": null})", "answer: expected a value, got null"},
+      {R"({"prompt": "a", "completion": null})", "completion: expected a value, got null"},
+      {R"({"prompt": "a", "answer": null, "completion": null})",
+       "answer: expected a value, got null"},
+      {R"({"messages": null})", "expected the field \"prompt\", got the fields messages (null)"},
+      {R"({"text": null})", "expected the field \"prompt\", got the fields text (null)"},
+  }));
+  CHECK(refusal_of(text) == expected);
+  CHECK(refusal_of(R"({"story": null})", {.text = "story"}) == "story: expected a value, got null");
+}
+
+TEST_CASE("data rows: a boolean is the text of it, as a number is") {
+  CHECK(row_of(R"({"prompt": "a", "answer": true})").messages.back().content == "true");
+  CHECK(row_of(R"({"prompt": 5, "answer": false})").messages.front().content == "5");
+  const auto object = json::parse(R"({"prompt": "a", "answer": true})");
+  CHECK(answer_of_row({object}, {}) == "true");
 }
 
 TEST_CASE("data rows: prompts and completions are texts or messages, and documents are texts") {

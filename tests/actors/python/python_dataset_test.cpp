@@ -97,16 +97,18 @@ TEST_CASE("python_dataset: what is wrong is told with the item's number") {
   const auto [name, expected] = GENERATE(table<const char*, const char*>(
       {{"none", "expected at least one item in epoch 0, got none"},
        {"nothing", "module items has no 'nothing'"},
-       {"no_json", "item 0: expected values of JSON: got a value of type set"}}));
+       {"no_json", "item 0: expected values of JSON: got a value of type set"},
+       {"too_large", "item 0: item: expected JSON at line 1, column 28, got: a number that is too"},
+       {"same_keys", "item 0: /1: expected each key once"}}));
   CAPTURE(name);
   auto items = items_of(name);
   CHECK_THROWS_WITH(items.next(), Contains(expected));
 }
 
 TEST_CASE("python_dataset: items before a fault are given") {
-  const auto [name, expected] = GENERATE(
-      table<const char*, const char*>({{"throws", "LookupError: the file has ended"},
-                                       {"no_items", "item 1: expected a dictionary or a text"}}));
+  const auto [name, expected] = GENERATE(table<const char*, const char*>(
+      {{"throws", "LookupError: the file has ended"},
+       {"no_items", "item 1: expected a dictionary, a text or a list of messages"}}));
   CAPTURE(name);
   auto items = items_of(name);
   CHECK(items.next()["prompt"] == "1=");

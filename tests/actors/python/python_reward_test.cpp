@@ -2,11 +2,14 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/paths.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
@@ -90,6 +93,12 @@ TEST_CASE("python_reward: a wrong value, or none at all, costs its own completio
   results = picky.evaluate(completions({"12", "123"}));
   CHECK(results[0].total == 1);
   CHECK_THROWS_WITH(results[1], Contains("rewards:even") && Contains("got None alone"));
+
+  python_reward large(of_functions({"rewards:enormous"}));
+  results = large.evaluate(completions({"a"}));
+  CHECK_THROWS_WITH(
+      results[0],
+      "reward \"rewards:enormous\": expected a number from -1e+30 to 1e+30, got 1e+308");
 
   batch<judged_completion> broken = completions({"12"});
   broken.push_back({"p", "34", "[1]"});
@@ -293,6 +302,106 @@ TEST_CASE("python_reward: a crash and a hang cost their own answer, and a proces
   CHECK_THROWS_WITH(results[1], Contains("rewards:" + function) && Contains(expected));
   CHECK(results[2].total == 1);
   CHECK(judge.evaluate(completions({"fine"}))[0].total == 1);
+}
+
+/// Counts the calls of functions that end each with a byte in a file, over all processes.
+class calls_in_a_file {
+ public:
+  calls_in_a_file() { ::setenv("TROUPE_TEST_CALLS", path_.c_str(), 1); }
+  /// The calls since this was asked last.
+  int next() {
+    const auto all = static_cast<int>(std::filesystem::file_size(path_));
+    return all - std::exchange(told_, all);
+  }
+
+ private:
+  temporary_folder folder_;
+  std::string path_ = (folder_.path / "calls").string();
+  int told_ = 0;
+};
+
+/// Completions with a word and a number of their own each.
+batch<judged_completion> each_with(const std::string& word, int count) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < count; ++i) texts.push_back(word + std::to_string(i));
+  return completions(texts);
+}
+
+bool is_broken(batch<reward_result>& results, std::size_t which) {
+  try {
+    results[which];
+  } catch (const reward_broken&) {
+    return true;
+  } catch (const std::exception&) {
+  }
+  return false;
+}
+
+TEST_CASE("python_reward: a function that never judges is tried sixteen times, then once a batch") {
+  const auto [function, why] = GENERATE(table<std::string, std::string>(
+      {{"always_dies", "ended with exit code 7"}, {"always_hangs", "longer than 0.1 s"}}));
+  CAPTURE(function);
+  calls_in_a_file calls;
+  auto options = of_functions({"rewards:" + function});
+  options.timeout = function == "always_hangs" ? 0.1 : 20;
+  python_reward judge(options);
+  auto results = judge.evaluate(each_with("a", 100));
+  CHECK(calls.next() == 1 + python_reward::broken_at_first);
+  CHECK(!is_broken(results, 15));
+  for (std::size_t i = 16; i < 100; ++i) CHECK(is_broken(results, i));
+  CHECK_THROWS_WITH(results[99],
+                    Contains("reward \"rewards:" + function +
+                             "\": it was late or ended its process for each of the last 16 "
+                             "answers; the last time: ") &&
+                        Contains(why));
+  results = judge.evaluate(each_with("b", 50));
+  CHECK(calls.next() == 1);
+  for (std::size_t i = 0; i < 50; ++i) CHECK(is_broken(results, i));
+}
+
+TEST_CASE(
+    "python_reward: a function that has judged is broken later, and judges when it can again") {
+  calls_in_a_file calls;
+  auto options = of_functions({"rewards:told_in_a_file"});
+  options.timeout = 0.1;
+  python_reward judge(options);
+  CHECK(judge.evaluate(each_with("fine", 2))[1].total == 1);
+  CHECK(calls.next() == 1);
+  auto results = judge.evaluate(each_with("hang", 80));
+  CHECK(calls.next() == 1 + python_reward::broken_later);
+  CHECK(!is_broken(results, 63));
+  CHECK(is_broken(results, 64));
+  results = judge.evaluate(completions({"hang-a", "fine"}));
+  CHECK(calls.next() == 1);
+  CHECK(is_broken(results, 1));
+  results = judge.evaluate(each_with("fine", 9));
+  for (std::size_t i = 0; i < 9; ++i) CHECK(results[i].total == 1);
+  results = judge.evaluate(completions({"hang-b", "fine"}));
+  CHECK(!is_broken(results, 0));
+  CHECK(results[1].total == 1);
+}
+
+TEST_CASE("python_reward: the batch after one with many faults begins with one at a time") {
+  const std::string word = GENERATE("hang", "die");
+  CAPTURE(word);
+  calls_in_a_file calls;
+  auto options = of_functions({"rewards:told_in_a_file"});
+  options.timeout = word == "hang" ? 0.1 : 20;
+  python_reward judge(options);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < 20; ++i)
+      texts.push_back((i % 4 == 3 ? word : "fine") + std::to_string(100 * round + i));
+    auto results = judge.evaluate(completions(texts));
+    for (std::size_t i = 0; i < 20; ++i) {
+      if (i % 4 == 3) {
+        CHECK_THROWS(results[i]);
+      } else {
+        CHECK(results[i].total == 1);
+      }
+    }
+    CHECK(calls.next() == (round == 0 ? 1 + 20 : 20));
+  }
 }
 
 task<> judge_what_kills(system& sys, std::string word) {

@@ -127,5 +127,41 @@ TEST_CASE("progress csv: going on keeps quoted columns and needs no file") {
   CHECK(progress_csv::resume(folder.path / "none.csv", 3).rows() == 0);
 }
 
+/// Adds episodes with these returns until there are so many of them.
+void add_episodes(recorder& to, int from, int until, double episode_return) {
+  for (int i = from; i < until; ++i) to.episode(10 * i, episode_return, 10);
+}
+
+TEST_CASE("recorder: the return of the first 100 episodes is told once if it was always the same") {
+  fixture run;
+  std::vector<double> told;
+  const auto listening = [&](recorder_options options) {
+    options.returns_are_equal = [&](double every) { told.push_back(every); };
+    return options;
+  };
+  recorder equal(listening(run.fresh("equal")));
+  add_episodes(equal, 0, 99, -200);
+  CHECK(told.empty());
+  add_episodes(equal, 99, 250, -200);
+  CHECK(told == std::vector<double>{-200});
+
+  recorder late(listening(run.fresh("late")));
+  add_episodes(late, 0, 1, 1);
+  add_episodes(late, 1, 250, 0);
+  CHECK(told.size() == 1);
+
+  // A resumed run counts on, and tells nothing twice.
+  recorder before(listening(run.fresh("resumed")));
+  add_episodes(before, 0, 60, 0);
+  recorder after(listening(run.resumed(before)));
+  add_episodes(after, 60, 99, 0);
+  CHECK(told.size() == 1);
+  add_episodes(after, 99, 110, 0);
+  CHECK(told == std::vector<double>{-200, 0});
+  recorder last(listening(run.resumed(after)));
+  add_episodes(last, 110, 250, 0);
+  CHECK(told.size() == 2);
+}
+
 }  // namespace
 }  // namespace troupe

@@ -97,21 +97,28 @@ TEST_CASE("weighted_reward: a function that throws or gives no finite number is 
         "reward \"faulty\": expected a finite number, got nan");
   CHECK(error_of_evaluation([=](const int&) { return -infinity; }, &metrics) ==
         "reward \"faulty\": expected a finite number, got -inf");
+  CHECK(error_of_evaluation([](const int&) { return -1e308; }, &metrics) ==
+        "reward \"faulty\": expected a number from -1e+30 to 1e+30, got -1e+308");
   CHECK(error_of_evaluation(
             [](const int&) -> double { throw std::out_of_range("no such question"); }, &metrics) ==
         "reward \"faulty\": no such question");
   CHECK(error_of_evaluation([](const int&) -> double {
           throw 7;
         }).starts_with("reward \"faulty\": "));
-  CHECK_THAT(metrics.text(), has_text("troupe_reward_failures_total{reward=\"faulty\"} 3"));
+  CHECK_THAT(metrics.text(), has_text("troupe_reward_failures_total{reward=\"faulty\"} 4"));
   CHECK_THAT(metrics.text(), has_text("troupe_reward_value_count{reward=\"faulty\"} 0"));
   CHECK_THAT(metrics.text(), has_text("troupe_reward_count 0"));
 }
 
-TEST_CASE("weighted_reward: a sum that overflows is refused") {
-  functions large{{"a", [](const int&) { return 1e308; }}, {"b", [](const int&) { return 1e308; }}};
-  weighted_reward<int> reward(large);
-  CHECK_THROWS_WITH(reward.evaluate(1), "reward \"total\": expected a finite sum, got inf");
+TEST_CASE("weighted_reward: a sum that is too large is refused") {
+  functions large{{"a", [](const int&) { return 1e30; }}, {"b", [](const int&) { return 1e30; }}};
+  CHECK_THROWS_WITH(weighted_reward<int>(large).evaluate(1),
+                    "reward \"total\": expected a sum from -1e+30 to 1e+30, got 2e+30");
+  large[1].weight = 1e300;
+  CHECK_THROWS_WITH(weighted_reward<int>(large).evaluate(1),
+                    "reward \"total\": expected a finite sum, got inf");
+  large = {{"a", [](const int&) { return 1e30; }}};
+  CHECK(weighted_reward<int>(large).evaluate(1).total == 1e30);
 }
 
 TEST_CASE("weighted_reward: a caller is told which function failed, and the role goes on") {

@@ -61,5 +61,20 @@ TEST_CASE("start notices: more steps than were asked for, and idle replicas, are
   CHECK_THAT(told_of(sizes), Catch::Contains("env.replicas=3 at_once=1"));
 }
 
+TEST_CASE("start notices: equal returns are told unless they solve the environment") {
+  log::set_level("info");  // another case may have turned it off
+  const auto told_of = [](std::optional<double> threshold, double every) {
+    const testing::captured_stderr log;
+    tell_equal_returns({.id = "Mine-v0", .reward_threshold = threshold}, every);
+    return log.text();
+  };
+  CHECK_THAT(told_of({}, 0),
+             Catch::Contains("the first 100 episodes have all had the same return") &&
+                 Catch::Contains("env=Mine-v0 return=0"));
+  CHECK_THAT(told_of(475, 9.5), Catch::Contains("return=9.5"));
+  CHECK(told_of(475, 475).empty());
+  CHECK(told_of(475, 500).empty());
+}
+
 }  // namespace
 }  // namespace troupe

@@ -36,6 +36,19 @@ def none():
     return []
 
 
+def conversations():
+    """Prompts that are messages. All end alike."""
+    asks = {"role": "user", "content": "4+4="}
+    tool = {"type": "function", "function": {"name": "add", "description": "Adds."}}
+    yield {"prompt": [{"role": "system", "content": "s"}, asks], "answer": 8, "tools": [tool]}
+    yield [{"role": "user", "content": "1+1="}, {"role": "assistant", "content": "2"}, asks]
+    yield [asks]
+
+
+def ends_with_the_assistant():
+    yield {"prompt": [{"role": "assistant", "content": "a"}]}
+
+
 def throws():
     yield "1="
     raise LookupError("the file has ended")
@@ -48,6 +61,14 @@ def no_items():
 
 def no_json():
     yield {"prompt": "1=", "answer": {1, 2}}
+
+
+def too_large():
+    yield {"prompt": "1=", "answer": 10**400}
+
+
+def same_keys():
+    yield {"prompt": "1=", "1": 0, 1: 1}
 
 
 def no_prompt():

@@ -90,6 +90,27 @@ def judged_so_far(completions, **columns):
     return [sum(len(call) for call in calls)] * len(completions)
 
 
+def told_in_a_file(completions, **columns):
+    """Ends the process or hangs for some completions. Each call adds a byte to a file."""
+    with open(os.environ["TROUPE_TEST_CALLS"], "ab") as file:
+        file.write(b".")
+    if any(c.startswith("die") for c in completions):
+        os._exit(7)
+    return [_of_word(c) for c in completions]
+
+
+def always_dies(completions, **columns):
+    return told_in_a_file(["die"])
+
+
+def always_hangs(completions, **columns):
+    return told_in_a_file(["hang"])
+
+
+def enormous(completions, **columns):
+    return [1e308] * len(completions)
+
+
 def stubborn(completions, **columns):
     """Hangs for "hang", and goes on whatever is raised."""
     while "hang" in completions:

@@ -115,7 +115,7 @@ TEST_CASE("generate_answers: an answer whose reward throws or is NaN is dropped 
 }
 
 /// Three prompts are asked, and none of the answers can be trained on.
-task<> check_all_dropped(answer_roles roles, std::string reason) {
+task<> check_all_dropped(answer_roles roles, std::string reasons) {
   roles.rounds = 3;
   std::string said;
   try {
@@ -125,14 +125,14 @@ task<> check_all_dropped(answer_roles roles, std::string reason) {
   }
   CHECK(said ==
         "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: " +
-            reason + " 18");
+            reasons);
 }
 
 double always_broken(const llm::answered_problem&) { throw std::runtime_error("no"); }
 
 task<> ask_in_vain(system& sys) {
   const auto roles = co_await serve_roles(sys, always_broken);
-  co_await check_all_dropped(roles, "reward");
+  co_await check_all_dropped(roles, "reward 18; the last error: reward \"test\": no");
 }
 
 TEST_CASE("generate_answers: a group without any answer is asked anew, and then an error") {
@@ -157,7 +157,7 @@ TEST_CASE("generate_answers: a group that is written too late is dropped and cou
 
 task<> wait_in_vain(system& sys) {
   const auto roles = co_await serve_roles(sys, length_of, std::chrono::milliseconds(1));
-  co_await check_all_dropped(roles, "deadline");
+  co_await check_all_dropped(roles, "deadline 18");
 }
 
 TEST_CASE("generate_answers: where none is written in time that is an error, after all rounds") {

@@ -1,8 +1,10 @@
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "actors/llm/tasks/python_problems.hpp"
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
@@ -64,6 +66,25 @@ TEST_CASE("grpo: a run with a reward in Python learns from its values and report
   CHECK(evaluate_model(config, run / "last_model", 6).mean == result.summary->eval_mean);
 }
 
+TEST_CASE("grpo: samples say what a reward did not understand in an answer") {
+  const temporary_folder folder;
+  auto config = small_run("sum_digits", {"exact", "format:json"});
+  config.warm_start.batches = 0;
+  const auto result = run(config, folder.path.string());
+  int noted = 0;
+  for (const auto& sample : samples_of(result.run_directory)) {
+    for (const auto* which : {"best", "worst"}) {
+      const auto& answer = sample[which];
+      const bool is_read = json::accept(answer["text"].get<std::string>());
+      CHECK(answer.contains("note") == !is_read);
+      if (is_read) continue;
+      ++noted;
+      CHECK(answer["note"] == "format:json: no JSON");
+    }
+  }
+  CHECK(noted > 0);
+}
+
 TEST_CASE("grpo: the items of a task in Python are asked once each, also by a resumed run") {
   const temporary_folder folder;
   const auto what = algorithm_with(own_task("endless", {"python:rewards:length"}));
@@ -119,6 +140,10 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
   refuse(own_task("nothing"), "module items has no 'nothing'");
   refuse(own_task("no_prompt"), "items:no_prompt: item 0: expected the key \"prompt\"");
   refuse(own_task("throws"), "LookupError: the file has ended");
+  refuse(
+      own_task("ends_with_the_assistant"),
+      "items:ends_with_the_assistant: item 0: prompt: expected a last message of the role user or "
+      "tool, got assistant");
   refuse(own_task("endless"), "expected the key \"answer\" in each item");
   refuse(own_task("counted"),
          "/task/problems/held_out: expected fewer than the 5 different prompts in 5 items of "
@@ -137,6 +162,24 @@ TEST_CASE("grpo: rewards and tasks in Python that can't be are refused before th
   config.python.interpreter = "/no/python";
   config.task.name = "python:items:endless";
   refuse(config, "python: expected a Python interpreter, got \"/no/python\"");
+}
+
+TEST_CASE("grpo: the prompts of a generator in Python may be conversations") {
+  const auto config = own_task("conversations");
+  const auto made = llm::first_problems(config.python_items("items:conversations"),
+                                        {.training = 5, .held_out = 2});
+  // They end alike, but they are different prompts.
+  REQUIRE(made.held_out.size() == 2);
+  REQUIRE(made.training.size() == 1);
+  CHECK(made.held_out[0].messages.size() == 2);
+  CHECK(made.held_out[0].messages[0].role == "system");
+  CHECK(made.held_out[0].expected == "8");
+  CHECK(made.held_out[0].tools ==
+        R"([{"type":"function","function":{"name":"add","description":"Adds."}}])");
+  CHECK(made.held_out[1].messages.size() == 3);
+  CHECK(made.held_out[1].tools.empty());
+  CHECK(made.training[0].messages.size() == 1);
+  for (const auto& each : made.held_out) CHECK(each.question == "4+4=");
 }
 
 TEST_CASE("grpo: options of rewards in Python are checked") {
@@ -190,8 +233,30 @@ TEST_CASE("grpo: a reward that always throws ends the run with its reason") {
   config.warm_start.batches = 0;
   config.evaluation.every_updates = 0;
   log::set_level("off");
-  CHECK_THROWS_WITH(run(config, folder.path.string()), Contains("dropped, by reason: reward"));
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Contains("dropped, by reason: reward") &&
+                        Contains("the last error: reward \"rewards:throws\": KeyError: "
+                                 "'no such answer'"));
   log::set_level("info");
+}
+
+TEST_CASE("grpo: a reward that always ends its process or hangs ends the run after few answers") {
+  const std::string function = GENERATE("always_dies", "always_hangs");
+  CAPTURE(function);
+  const temporary_folder folder;
+  const auto calls = folder.path / "calls";
+  ::setenv("TROUPE_TEST_CALLS", calls.c_str(), 1);
+  auto config = small_run("sum_digits", {"python:rewards:" + function});
+  config.python.reward_timeout = function == "always_hangs" ? 0.1 : 20;
+  config.warm_start.batches = 0;
+  log::set_level("off");
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Contains("reward \"rewards:" + function +
+                             "\": it was late or ended its process "
+                             "for each of the last 16 answers; the last time: "));
+  log::set_level("info");
+  // A call for each of the answers, and a few for several of the first ones together.
+  CHECK(std::filesystem::file_size(calls) <= 32);
 }
 
 }  // namespace

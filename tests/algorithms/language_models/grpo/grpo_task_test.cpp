@@ -14,6 +14,7 @@
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
@@ -81,6 +82,38 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
                         Catch::Contains("A task of a program's own is trained, resumed and "
                                         "evaluated by that program"));
   CHECK_THROWS_AS(evaluate_model(read, run / "last_model", 6), config_error);
+}
+
+/// What a run of six updates warns of, in which answers get these rewards in turn.
+std::string warned_with(const std::vector<double>& rewards) {
+  const temporary_folder folder;
+  auto config = small_run();
+  config.total_steps = 6;
+  config.warm_start = {.batches = 0};
+  config.evaluation.every_updates = 0;
+  auto task = next_letter();
+  const auto judged = std::make_shared<std::size_t>(0);
+  task.rewards = {{"fixed", [rewards, judged](const llm::answered_problem&) {
+                     return rewards[(*judged)++ % rewards.size()];
+                   }}};
+  log::set_level("warn");
+  const testing::captured_stderr captured;
+  const auto result = train(algorithm_with(config, task), {.root = folder.path.string()}, {});
+  auto text = captured.text();
+  log::set_level("info");
+  CHECK(result.summary);
+  return text;
+}
+
+TEST_CASE("grpo: first updates in which no reward differs are told once, unless all is right") {
+  const std::string warning =
+      "all answers to a prompt have had the same reward in the first updates";
+  const auto text = warned_with({0});
+  CHECK_THAT(text, Catch::Contains(warning) && Catch::Contains("updates=5") &&
+                       Catch::Contains("reward=0"));
+  CHECK(text.find(warning) == text.rfind(warning));
+  CHECK_THAT(warned_with({1}), !Catch::Contains(warning));
+  CHECK_THAT(warned_with({0, 1}), !Catch::Contains(warning));
 }
 
 TEST_CASE(

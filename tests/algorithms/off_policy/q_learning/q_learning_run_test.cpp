@@ -12,6 +12,7 @@
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/load_policy.hpp"
 #include "tests/algorithms/stage.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -134,6 +135,45 @@ TEST_CASE("q_learning: a run begins with the table of another") {
   what.settings.init = read_initial_model(first.run_directory);
   require_initial_model(what);
   CHECK(on.run(what, "more").summary->eval_mean == 1.0);
+}
+
+/// Nothing that is done here pays.
+class flat final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Flat-v0",
+            .observation_space = spaces::discrete(2),
+            .action_space = spaces::discrete(2)};
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override { show(obs); }
+  step_result step(action_view, std::span<float> obs) override {
+    show(obs);
+    return {.reward = 0, .terminated = true};
+  }
+
+ private:
+  static void show(std::span<float> obs) {
+    std::ranges::fill(obs, 0.0f);
+    obs[0] = 1;
+  }
+};
+
+TEST_CASE("q_learning: a run whose first episodes all pay the same says so once, and no other") {
+  register_environment<flat>("Flat-v0");
+  const auto told_in = [](const std::string& id) {
+    stage on;
+    log::set_level("warn");
+    const captured_stderr captured;
+    on.run(on_way(id), "runs");
+    auto text = captured.text();
+    log::set_level("info");
+    return text;
+  };
+  const std::string warning = "the first 100 episodes have all had the same return";
+  const auto text = told_in("Flat-v0");
+  CHECK_THAT(text, Contains(warning) && Contains("env=Flat-v0 return=0"));
+  CHECK(text.find(warning) == text.rfind(warning));
+  CHECK_THAT(told_in("WayDiscrete-v0"), !Contains(warning));
 }
 
 TEST_CASE("q_learning: other spaces are refused in a sentence before anything is made") {
