@@ -17,6 +17,7 @@
 #include "runtime/base/quiet_thread.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
+#include "runtime/net/own_hosts.hpp"
 
 namespace troupe::detail {
 
@@ -51,7 +52,7 @@ tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
 /// Finds an address that may be listened at.
 tcp::endpoint find_permitted(asio::io_context& io, const std::string& address, bool secure) {
   const auto endpoint = find_address(io, address);
-  if (!secure && !endpoint.address().is_loopback()) {
+  if (!secure && !is_loopback(endpoint.address())) {
     throw std::invalid_argument(
         "cannot listen at " + address +
         " without certificates: expected a loopback address such as 127.0.0.1:7777, or --certs "
