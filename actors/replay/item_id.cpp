@@ -1,19 +1,16 @@
 #include "actors/replay/item_id.hpp"
 
 #include <algorithm>
-#include <random>
+
+#include "runtime/base/random_bits.hpp"
 
 namespace troupe {
 
 namespace {
 
-/// Returns a random number that is not 0. It comes from the system's entropy even in a
-/// deterministic program, because nothing depends on it except that it is unique.
-std::uint64_t random_id() {
-  std::random_device source;
-  const std::uint64_t high = source(), low = source();
-  return (high << 32 | low) | 1;
-}
+/// Returns a random number that is not 0. It is the kernel's even in a deterministic program,
+/// because nothing depends on it except that it is unique.
+std::uint64_t random_id() { return detail::random_number() | 1; }
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -14,6 +13,8 @@
 #include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/model/language_model.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
+#include "runtime/base/random_bits.hpp"
 
 namespace troupe::command {
 
@@ -21,11 +22,6 @@ namespace {
 
 using namespace troupe::llm;
 using troupe::language_model;  // the one with its texts and without its weights
-
-std::uint64_t any_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
 
 model_section section_of(const chat_arguments& arguments) {
   return {.path = llm::resolve_model(arguments.model).string(),
@@ -40,7 +36,7 @@ conversation_writer writer_for(const chat_arguments& arguments, const model_conf
   return {pack_weights(config, first_weights(section_of(arguments), config, 0)),
           {.temperature = arguments.temperature,
            .top_p = arguments.top_p,
-           .seed = arguments.seed.value_or(any_seed())}};
+           .seed = arguments.seed.value_or(troupe::detail::random_number())}};
 }
 
 /// A conversation on the terminal. A base model, which knows no conversations, continues each line.
@@ -123,10 +119,10 @@ int chat(const chat_arguments& arguments) {
     talk(arguments);
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "troupe chat: %s\n", e.what());
+    print_error("troupe chat", e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe chat: %s\n", e.what());
+    print_error("troupe chat", e.what());
     return 1;
   }
 }

@@ -1,23 +1,13 @@
 #include "runtime/cluster/incarnation.hpp"
 
-#include <sys/random.h>
-
-#include <cerrno>
 #include <charconv>
-#include <system_error>
 
 #include "runtime/base/hexadecimal.hpp"
+#include "runtime/base/random_bits.hpp"
 
 namespace troupe::detail {
 
-incarnation incarnation::random() {
-  incarnation made;
-  // The kernel gives up to 256 bytes in one call.
-  if (getrandom(made.bits.data(), made.bits.size(), 0) != ssize_t{16}) {
-    throw std::system_error(errno, std::generic_category(), "incarnation: getrandom");
-  }
-  return made;
-}
+incarnation incarnation::random() { return {.bits = random_bits()}; }
 
 std::optional<incarnation> incarnation::parse(std::string_view text) {
   incarnation read;

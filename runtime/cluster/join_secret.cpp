@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "runtime/base/hexadecimal.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/new_file.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/base/user_folder.hpp"
 
 namespace troupe::detail {
@@ -132,9 +132,7 @@ std::string read_digits(const nlohmann::json& from, const char* field) {
 
 std::string random_digits() {
   std::array<std::byte, join_digits / 2> bytes;
-  if (RAND_priv_bytes(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()) != 1) {
-    throw std::runtime_error("OpenSSL gives no random bytes");
-  }
+  fill_random(bytes);
   return hexadecimal(bytes);
 }
 

@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cstring>
-#include <random>
 
 #include "actors/openenv/client/http_call.hpp"
 #include "actors/openenv/client/io_thread.hpp"
 #include "actors/openenv/client/supervised_process.hpp"
 #include "actors/openenv/protocol/protocol.hpp"
 #include "runtime/base/descriptor.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
@@ -128,9 +127,7 @@ task<running_server> start_one(std::shared_ptr<io_thread> thread, plan make, std
 }
 
 std::string unique_name() {
-  static std::atomic<unsigned> counted{0};
-  return "troupe-" + std::to_string(::getpid()) + '-' + std::to_string(std::random_device()()) +
-         '-' + std::to_string(++counted);
+  return "troupe-" + std::to_string(::getpid()) + '-' + troupe::detail::random_uuid();
 }
 
 /// Returns the text of the file for the option --env-file. In the command line every user could

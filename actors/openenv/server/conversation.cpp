@@ -4,6 +4,7 @@
 
 #include "actors/openenv/server/json_rpc.hpp"
 #include "actors/openenv/server/requests.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
@@ -49,7 +50,7 @@ std::string shown_type(const json& message) {
 }  // namespace
 
 conversation::conversation(std::unique_ptr<vector_environment> one, std::string id)
-    : id_(id.empty() ? random_uuid() : std::move(id)),
+    : id_(id.empty() ? troupe::detail::random_uuid() : std::move(id)),
       played_(std::move(one)),
       observations_(played_.spec().observation_space),
       actions_(played_.spec().action_space) {}
@@ -118,7 +119,7 @@ void conversation::reset(const json& message, std::string& to) {
   const auto data = message.find("data");
   const auto asked = data == message.end() ? reset_request{} : read_reset(*data, {"data"});
   const auto seen = played_.reset(asked.seed);
-  episode_id_ = asked.episode_id ? *asked.episode_id : random_uuid();
+  episode_id_ = asked.episode_id ? *asked.episode_id : troupe::detail::random_uuid();
   steps_ = 0;
   to = R"({"type":"observation","data":)";
   append_result(observations_, seen, to);

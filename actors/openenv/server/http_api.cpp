@@ -11,6 +11,7 @@
 #include "actors/openenv/server/json_rpc.hpp"
 #include "actors/openenv/server/requests.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
@@ -126,7 +127,7 @@ http_reply http_api::answer(const http_question& asked, bool is_draining) const 
   if (asked.path == "/mcp") return {200, to_text(answer_rpc_text(asked.body))};
   if (asked.path == "/state") {
     http_reply made;
-    append_state(random_uuid(), 0, made.body);
+    append_state(troupe::detail::random_uuid(), 0, made.body);
     return made;
   }
   try {

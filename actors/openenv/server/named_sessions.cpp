@@ -5,6 +5,7 @@
 
 #include "actors/openenv/server/hub.hpp"
 #include "actors/openenv/server/requests.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
@@ -55,7 +56,7 @@ void named_sessions::create(const rpc_request& asked, const told& tell) {
     return tell(rpc_error(rpc_server_error, at_capacity(hub_.sessions, max), asked.id,
                           {{"active_sessions", hub_.sessions}, {"max_sessions", max}}));
   }
-  const auto name = random_uuid();
+  const auto name = troupe::detail::random_uuid();
   sessions_[name];
   hub_.take_slot();
   struct making {

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "actors/openenv/server/input_numbers.hpp"
 #include "actors/openenv/server/space_json.hpp"
@@ -113,14 +112,6 @@ json state_schema() {
 
 std::string to_text(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::string random_uuid() {
-  thread_local std::mt19937_64 random(std::random_device{}());
-  const auto high = (random() & ~0xF000ULL) | 0x4000ULL;                              // version 4
-  const auto low = (random() & 0x3FFF'FFFF'FFFF'FFFFULL) | 0x8000'0000'0000'0000ULL;  // variant
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xFFFF,
-                     high & 0xFFFF, low >> 48, low & 0xFFFF'FFFF'FFFFULL);
 }
 
 }  // namespace troupe::openenv_server

@@ -38,8 +38,4 @@ nlohmann::json state_schema();
 /// Returns the JSON text on one line. Invalid UTF-8 is replaced.
 std::string to_text(const nlohmann::json& value);
 
-/// Returns a random id for an episode, such as 4f2c1c1e-8a4b-4b8e-9d55-2f6a3c0b7e11 (version 4 of
-/// RFC 9562).
-std::string random_uuid();
-
 }  // namespace troupe::openenv_server

@@ -11,6 +11,7 @@
 
 #include "actors/openenv/server/conversation.hpp"
 #include "actors/openenv/server/requests.hpp"
+#include "runtime/base/random_bits.hpp"
 
 namespace troupe::openenv_server {
 
@@ -135,7 +136,7 @@ void session::on_accept() {
   waiting_connection_.release();
   hub_.take_slot();
   if (is_rpc_) {
-    id_ = random_uuid();
+    id_ = troupe::detail::random_uuid();
     is_busy_ = false;
     return read();
   }
