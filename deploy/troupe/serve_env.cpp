@@ -55,7 +55,8 @@ std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metric
       metrics, metrics_server_options{.address = at.address,
                                       .port = static_cast<std::uint16_t>(at.port),
                                       .next_free = !at.port_asked,
-                                      .is_ready = [&server] { return !server.is_draining(); }});
+                                      .is_ready = [&server] { return !server.is_draining(); },
+                                      .allowed_hosts = at.allowed_hosts});
 }
 
 }  // namespace
