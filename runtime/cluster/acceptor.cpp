@@ -52,7 +52,7 @@ tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
 /// Finds an address that may be listened at.
 tcp::endpoint find_permitted(asio::io_context& io, const std::string& address, bool secure) {
   const auto endpoint = find_address(io, address);
-  if (!secure && !is_loopback(endpoint.address())) {
+  if (!secure && !is_loopback(endpoint.address().to_string())) {
     throw std::invalid_argument(
         "cannot listen at " + address +
         " without certificates: expected a loopback address such as 127.0.0.1:7777, or --certs "

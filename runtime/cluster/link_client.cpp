@@ -23,7 +23,7 @@ using time_point = std::chrono::steady_clock::time_point;
 std::optional<credentials> own_credentials(const link_client_options& options) {
   if (options.certs.empty()) {
     const auto to = parse_host(options.address);
-    if (to && is_loopback(std::string_view(to->host))) return {};
+    if (to && is_loopback(to->host)) return {};
     throw std::invalid_argument("cannot join " + options.address +
                                 " without certificates: expected --certs DIR, or a loopback "
                                 "address such as 127.0.0.1:7777; `troupe certs init` and `troupe "

@@ -1,6 +1,7 @@
 #include "runtime/net/own_hosts.hpp"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -63,21 +64,18 @@ std::optional<host_and_port> parse_host(std::string_view text) {
   return parts;
 }
 
-bool is_loopback(const ip::address& address) {
-  if (address.is_v6() && address.to_v6().is_v4_mapped())
-    return ip::make_address_v4(ip::v4_mapped, address.to_v6()).is_loopback();
-  return address.is_loopback();
-}
-
 bool is_loopback(std::string_view host) {
   if (host == "localhost") return true;
   const auto address = read_address(host);
-  return address && is_loopback(*address);
+  if (!address) return false;
+  if (address->is_v6() && address->to_v6().is_v4_mapped())
+    return ip::make_address_v4(ip::v4_mapped, address->to_v6()).is_loopback();
+  return address->is_loopback();
 }
 
 own_hosts::own_hosts(const std::string& address, const std::vector<std::string>& allowed,
                      std::string option)
-    : is_local_(is_loopback(std::string_view(address))), option_(std::move(option)) {
+    : is_local_(is_loopback(address)), option_(std::move(option)) {
   for (const auto& name : allowed) {
     if (name == "*") {
       allows_all_ = true;
@@ -98,8 +96,7 @@ bool own_hosts::allows(std::string_view field) const {
   const auto read = parse_host(field);
   if (!read) return false;
   const auto& host = read->host;
-  if (is_loopback(std::string_view(host)) || std::ranges::find(names_, host) != names_.end())
-    return true;
+  if (is_loopback(host) || std::ranges::find(names_, host) != names_.end()) return true;
   if (is_local_) return false;
   return host.find('.') == host.npos || read_address(host);
 }

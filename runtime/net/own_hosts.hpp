@@ -1,7 +1,6 @@
 #pragma once
 // The names of hosts: which are this machine's own, and by which a server may be asked.
 
-#include <boost/asio/ip/address.hpp>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -18,10 +17,8 @@ struct host_and_port {
 /// Returns nullopt for a text of another form. An IPv6 address needs its brackets.
 std::optional<host_and_port> parse_host(std::string_view text);
 
-/// Returns whether the address leads back to this machine: 127.0.0.0/8, ::1, and the first also as
-/// IPv4-mapped IPv6 addresses.
-bool is_loopback(const boost::asio::ip::address& address);
-/// Returns whether the host, which has no port and no brackets, is "localhost" or such an address.
+/// Returns whether a host, which has no port and no brackets, leads back to this machine:
+/// "localhost", 127.0.0.0/8, ::1, and the second also as IPv4-mapped IPv6 addresses.
 bool is_loopback(std::string_view host);
 
 /// Decides whether the field Host of an HTTP request names this server. A page in a browser can

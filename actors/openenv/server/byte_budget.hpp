@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 namespace troupe::openenv_server {
 
@@ -12,15 +13,18 @@ namespace troupe::openenv_server {
 inline constexpr std::size_t json_bytes_a_byte = 40;
 
 /// Returns the bytes that a message of that length takes while it is answered.
-inline std::size_t bytes_while_answered(std::size_t message) {
+constexpr std::size_t bytes_while_answered(std::size_t message) {
   return message * (1 + json_bytes_a_byte);
 }
 
 /// Returns the smallest budget in which the longest message can be answered.
-inline std::size_t least_budget(std::size_t message_bytes_max) {
+constexpr std::size_t least_budget(std::size_t message_bytes_max) {
   constexpr std::size_t buffers = std::size_t{128} << 10;
   return bytes_while_answered(message_bytes_max) + buffers;
 }
+
+/// Gives the memory of a text back. An assignment of an empty text would keep it.
+inline void release(std::string& text) { std::string().swap(text); }
 
 /// Counts the bytes that the clients of a server hold together. Only the server's thread uses it.
 class byte_budget {

@@ -78,7 +78,7 @@ void http_connection::await_request() {
   place_.move_to_end();
   if (buffer_.size() > 0) return read();  // the client did not wait for the answer before
   if (buffer_.capacity() > kept_buffer_bytes) buffer_.shrink_to_fit();
-  response_.body() = std::string();
+  release(response_.body());
   bytes_.shrink_to(0);
   hub_.show_memory();
   deadline_ = steady::now() + hub_.options.silence_timeout;
@@ -211,7 +211,7 @@ void http_connection::write(http_reply what, bool keeps_open) {
     response_.set(http::field::access_control_allow_headers, "Content-Type");
     response_.set(http::field::vary, "Origin");
   }
-  request_.body() = std::string();
+  release(request_.body());
   const auto held = buffer_.capacity() + what.body.capacity();
   bytes_.shrink_to(held);
   if (!hub_.hold(bytes_, held)) {
@@ -231,7 +231,7 @@ void http_connection::write(http_reply what, bool keeps_open) {
                       beast::error_code ignored;
                       self->socket_.shutdown(asio::socket_base::shutdown_send, ignored);
                       self->deadline_ = steady::now() + discard_time;
-                      self->response_.body() = std::string();
+                      release(self->response_.body());
                       self->buffer_.clear();
                       self->discard_rest();
                     });

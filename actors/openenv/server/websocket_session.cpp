@@ -242,7 +242,7 @@ void session::take_message() {
   } else {
     close(websocket::close_code::normal);  // another message is being sent
   }
-  message_ = std::string();
+  release(message_);
 }
 
 void session::work() {
@@ -268,7 +268,7 @@ void session::send() {
   forget_request();
   hub_.metrics.count(answer_.request, answer_.error);
   if (is_closing_) {  // the answer can't be sent any more
-    answer_ = {};
+    forget_answer();
     return give_back();
   }
   answer_bytes_ = answer_.text.capacity();
@@ -312,7 +312,7 @@ void session::ping() {
 bool session::begin_closing() {
   if (std::exchange(is_closing_, true)) return false;
   since_ = steady::now();
-  message_ = std::string();
+  release(message_);
   waiting_.clear();
   waiting_bytes_ = 0;
   give_back();
@@ -342,11 +342,12 @@ void session::cut() {
 }
 
 void session::forget_request() {
-  text_ = std::string();
+  release(text_);
   text_bytes_ = work_bytes_ = 0;
 }
 
 void session::forget_answer() {
+  release(answer_.text);
   answer_ = {};
   answer_bytes_ = 0;
 }
