@@ -2,19 +2,25 @@
 
 Suites are Catch2 executables (BUILD_DIR/tests/suites.txt), scripts are executables that take the
 build directory and close with `N passed, N failed[, N skipped]` (BUILD_DIR/tests/scripts.txt). With
-NAMEs only those whose path contains one are run. A suite and a script run side by side, as many as
-TROUPE_TEST_JOBS says (the cores, at most 2). The last line is `N passed, N failed, N skipped`, where a
-Catch2 test case counts one. Without NAMEs it follows the ten slowest cases, where a script is one case.
-Exits 1 if a test failed or none ran.
+NAMEs only those whose path contains one are run. As many run side by side as TROUPE_TEST_JOBS says (the
+cores, at most 2). The longest begins first, so that all end at about the same time: by the seconds that it took
+when it passed last (BUILD_DIR/tests/results/seconds.json), or else in the order of tests/longest.txt. The last
+line is `N passed, N failed, N skipped`, where a Catch2 test case counts one. Without NAMEs it follows the ten
+slowest cases, where a script is one case. Exits 1 if a test failed or none ran.
+
+Their temporary files are in memory, in a folder of /dev/shm that is removed at the end, where there is room and TMPDIR
+does not name another: runs with checkpoints flush thousands of files. Those of ON_DISK are on the disk.
 
 With --script only the script of that path is run, and one that skipped everything exits 77: so ctest runs them.
 Tests get the variables of BUILD_DIR/tests/environment.txt, one NAME=VALUE a line, as those that ctest starts do.
 """
 import concurrent.futures
-import itertools
+import contextlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +32,14 @@ TIME_LIMIT_SECONDS = 600
 EXIT_SKIPPED = 77
 DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 SLOWEST_SHOWN = 10
+LONGEST = pathlib.Path(__file__).resolve().parent / "longest.txt"
+# Tests of what a disk does, and those that write hundreds of megabytes.
+ON_DISK = {"test_checkpoint", "test_recorder", "deploy/disk_test.sh", "deploy/chat_test.sh", "deploy/image_test.py",
+           "deploy/install_test.sh", "deploy/install_parts_test.sh", "deploy/package_test.py", "deploy/try_on_test.py",
+           "sandbox/sandbox_test.py"}
+MEMORY = pathlib.Path("/dev/shm")
+MEMORY_NEEDED = 4 << 30  # in bytes, of which tests use some hundred megabytes
+SECONDS_FILE = "tests/results/seconds.json"
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # A shell that kills its children when it exits may write such a line after its closing line.
 END_OF_A_JOB = re.compile(r"^\S+: line \d+: +\d+ (Killed|Terminated)\b")
@@ -35,12 +49,18 @@ class Tally:
     def __init__(self, passed=0, failed=0, skipped=0):
         self.passed, self.failed, self.skipped = passed, failed, skipped
         self.cases = []  # the seconds and the name of each
+        self.seconds = {}  # of each test that passed, by its name
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.cases += other.cases
+        self.seconds.update(other.seconds)
+
+    def note_seconds(self, name, seconds):
+        if self.passed and not self.failed:
+            self.seconds[name] = round(seconds, 1)
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
@@ -52,6 +72,46 @@ def describe_slowest(cases):
     slowest = sorted(cases, reverse=True)[:SLOWEST_SHOWN]
     return [f"{len(cases)} cases took {total:.1f} s together. The slowest:",
             *(f"{seconds:8.1f} s  {name}" for seconds, name in slowest)]
+
+
+def has_room_in_memory():
+    """Whether files in memory may be executed, and there is room for many."""
+    try:
+        about = os.statvfs(MEMORY)
+        available = re.search(r"^MemAvailable: +(\d+) kB$", pathlib.Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
+        return False
+    return (os.path.ismount(MEMORY) and not about.f_flag & os.ST_NOEXEC and about.f_bavail * about.f_frsize >= MEMORY_NEEDED
+            and available is not None and int(available[1]) << 10 >= 2 * MEMORY_NEEDED)
+
+
+def remove_what_killed_runs_left():
+    for folder in MEMORY.glob("troupe-*"):
+        number = folder.name.removeprefix("troupe-")
+        if number.isdecimal() and not os.path.exists(f"/proc/{number}"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def temporary_folder():
+    """The folder for the temporary files of tests, or None if they go where the system has them."""
+    if "TMPDIR" in os.environ or not has_room_in_memory():
+        yield None
+        return
+    remove_what_killed_runs_left()
+    folder = MEMORY / f"troupe-{os.getpid()}"  # short, as paths of sockets have a limit
+    shutil.rmtree(folder, ignore_errors=True)  # of a killed run whose number this one has
+    folder.mkdir()
+    try:
+        folder.chmod(0o1777)  # as /tmp: some tests have programs of other users
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def environment_of(name, temporary):
+    """The environment of the test, or None if it has this process's."""
+    return None if temporary is None or name in ON_DISK else {**os.environ, "TMPDIR": str(temporary)}
 
 
 def end_group(process):
@@ -163,8 +223,17 @@ def report(name, tally, started, problems):
         print("\n".join([f"{name}: {tally} ({time.monotonic() - started:.1f} s)"] + problems), flush=True)
 
 
-def run_suite(executable, folder, limit):
-    name = os.path.basename(executable)
+def name_of_suite(executable):
+    return os.path.basename(executable)
+
+
+def name_of_script(path):
+    path = pathlib.Path(path)
+    return f"{path.parent.name}/{path.name}"  # two folders may have a script of one name
+
+
+def run_suite(executable, folder, limit, temporary=None):
+    name = name_of_suite(executable)
     result, log = folder / f"{name}.xml", folder / f"{name}.log"
     result.unlink(missing_ok=True)
     started = time.monotonic()
@@ -174,7 +243,8 @@ def run_suite(executable, folder, limit):
             finished, running = read_test_cases(result)
             show_progress(f"{name}: {len(finished)} test cases, now {running}")
 
-    trouble = run_limited([executable, "-r", "xml", "-d", "yes", "-o", str(result)], log, on_wait, limit)
+    trouble = run_limited([executable, "-r", "xml", "-d", "yes", "-o", str(result)], log, on_wait, limit,
+                          environment_of(name, temporary))
     finished, running = read_test_cases(result)
     tally, problems = Tally(), []
     for case in finished:
@@ -198,6 +268,7 @@ def run_suite(executable, folder, limit):
     if problems:
         printed = log.read_text(errors="replace").strip()
         problems += [f"  output of {name}:", printed] if printed else []
+    tally.note_seconds(name_of_suite(executable), time.monotonic() - started)
     report(name, tally, started, problems)
     return tally
 
@@ -209,13 +280,12 @@ def read_closing_line(printed):
     return CLOSING_LINE.match(lines[-1]) if lines else None
 
 
-def run_script(script, build, folder, limit):
+def run_script(script, build, folder, limit, temporary=None):
     name = os.path.basename(script)
-    parent = pathlib.Path(script).parent.name  # two folders may have a script of one name
-    log = folder / f"{parent}_{name}.log"
+    log = folder / f"{name_of_script(script).replace('/', '_')}.log"
     started = time.monotonic()
     show_progress(name)
-    trouble = run_limited([script, str(build)], log, lambda: None, limit)
+    trouble = run_limited([script, str(build)], log, lambda: None, limit, environment_of(name_of_script(script), temporary))
     printed = log.read_text(errors="replace").strip()
     closing = read_closing_line(printed)
     tally = Tally(*(int(count or 0) for count in closing.groups())) if closing else Tally()
@@ -228,7 +298,9 @@ def run_script(script, build, folder, limit):
         tally.failed += 1
     if tally.failed:
         problems = [f"FAILED {name}: {trouble or 'see below'}", printed]
-    tally.cases.append((time.monotonic() - started, f"{parent}/{name}"))
+    seconds = time.monotonic() - started
+    tally.cases.append((seconds, name_of_script(script)))
+    tally.note_seconds(name_of_script(script), seconds)
     report(name, tally, started, problems)
     return tally
 
@@ -253,10 +325,32 @@ def read_jobs():
     return int(text)
 
 
-def take_in_turn(first, second):
-    """The elements of both lists, one of each list after the other as long as both have some."""
-    pairs = itertools.zip_longest(first, second)
-    return [element for pair in pairs for element in pair if element is not None]
+def read_seconds(build):
+    """The seconds that each test of the build took when it passed last, by its name."""
+    try:
+        kept = json.loads((build / SECONDS_FILE).read_text())
+        return {name: float(seconds) for name, seconds in kept.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}  # there are none yet, or the file was cut short
+
+
+def keep_seconds(build, seconds):
+    """Keeps them beside those of other tests."""
+    file = build / SECONDS_FILE
+    new = file.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps({**read_seconds(build), **seconds}, indent=0, sort_keys=True))
+    new.replace(file)
+
+
+def longest_first(tests, kept, listed):
+    """Sorts pairs of a name and anything: those without kept seconds come first in the order of the list, so that an unknown
+    long one doesn't begin last, then the others from the longest to the shortest, and at the end those that neither knows."""
+    def place(test):
+        name = test[0]
+        if name in kept:
+            return 1, -kept[name]
+        return (0, listed.index(name)) if name in listed else (2, 0)
+    return sorted(tests, key=place)
 
 
 def interrupt(*_):
@@ -279,6 +373,20 @@ def run_one_script(script, build, folder, limit):
     return 1 if tally.failed else 0 if tally.passed else EXIT_SKIPPED
 
 
+def run_all(tests):
+    """Runs them in their order, several at a time, and returns the sum of their tallies."""
+    total = Tally()
+    with concurrent.futures.ThreadPoolExecutor(read_jobs()) as pool:
+        try:
+            for tally in pool.map(lambda test: test[1][0](*test[1][1:]), tests):
+                total.add(tally)
+        except KeyboardInterrupt:
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            sys.exit(130)
+    return total
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -293,17 +401,13 @@ def main():
         if len(names) != 2:
             sys.exit("--script: expected the path of one script")
         sys.exit(run_one_script(names[1], build, folder, limit))
-    suites = [(run_suite, suite, folder, limit) for suite in read_paths(build, "suites.txt", names)]
-    scripts = [(run_script, script, build, folder, limit) for script in read_paths(build, "scripts.txt", names)]
-    total = Tally()
-    with concurrent.futures.ThreadPoolExecutor(read_jobs()) as pool:
-        try:
-            for tally in pool.map(lambda test: test[0](*test[1:]), take_in_turn(scripts, suites)):
-                total.add(tally)
-        except KeyboardInterrupt:
-            stopping.set()
-            pool.shutdown(cancel_futures=True)
-            sys.exit(130)
+    with temporary_folder() as temporary:
+        tests = [(name_of_script(script), (run_script, script, build, folder, limit, temporary))
+                 for script in read_paths(build, "scripts.txt", names)]
+        tests += [(name_of_suite(suite), (run_suite, suite, folder, limit, temporary))
+                  for suite in read_paths(build, "suites.txt", names)]
+        total = run_all(longest_first(tests, read_seconds(build), LONGEST.read_text().split()))
+    keep_seconds(build, total.seconds)
     if not (total.passed or total.failed):
         print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
     elif not names:

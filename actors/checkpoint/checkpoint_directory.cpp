@@ -1,17 +1,16 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
+#include "actors/checkpoint/disk.hpp"
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
@@ -55,8 +54,8 @@ bool is_of_missing_file(const std::error_code& code) {
 }
 
 void write_folder(const fs::path& folder, const checkpoint& state) {
-  fs::remove_all(folder);
-  fs::create_directory(folder);
+  remove_tree(folder);
+  create_folder(folder);
   for (const auto& [name, bytes] : state.files) write_durably(folder / name, bytes);
   const auto manifest = manifest_of(state);
   write_durably(folder / "manifest.json", manifest);
@@ -64,28 +63,33 @@ void write_folder(const fs::path& folder, const checkpoint& state) {
   sync_folder(folder);
 }
 
+/// Removes what can be removed. Returns true if something was.
+bool try_to_remove(const fs::path& path) {
+  try {
+    return remove_tree(path);
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 fs::path with(fs::path place, std::string_view ending) { return place += ending; }
 
 /// Renames `fresh` to `place`, and replaces a folder there. The old folder is at `place` or aside
 /// until `fresh` is in place.
 void put_in_place(const fs::path& fresh, const fs::path& place) {
-  const auto exchanged =
-      ::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE);
-  if (exchanged == 0) return;
+  if (detail::disk::current().exchange(fresh, place) == 0) return;
   if (fs::exists(place)) {  // A folder can't be renamed over a non-empty one.
     const auto aside = with(place, replaced);
-    fs::remove_all(aside);
-    fs::rename(place, aside);
+    remove_tree(aside);
+    rename_path(place, aside);
   }
-  fs::rename(fresh, place);
+  rename_path(fresh, place);
 }
 
 /// Writes a checkpoint. Returns false if the disk is full. If it fails, no part of it stays.
 bool try_to_write(const fs::path& temporary, const fs::path& place, const checkpoint& state) {
-  const auto give_up = [&] {
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);  // The written part would keep a full disk full.
-  };
+  // The written part would keep a full disk full.
+  const auto give_up = [&] { try_to_remove(temporary); };
   try {
     write_folder(temporary, state);
     put_in_place(temporary, place);
@@ -101,13 +105,15 @@ bool try_to_write(const fs::path& temporary, const fs::path& place, const checkp
 }
 
 /// Returns the entries of a folder that belong to checkpoints; empty if the folder doesn't exist.
+/// Links are none of them.
 std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
   fs::directory_iterator at(folder, error);
   if (error == std::errc::no_such_file_or_directory) return found;
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
+    const bool is_link = at->is_symlink(error);
+    if (!is_link && at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
   }
   if (error) throw fs::filesystem_error("cannot list the checkpoints", folder, error);
   return found;
@@ -116,9 +122,10 @@ std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
 /// Reads and verifies the manifest. It doesn't read the other files.
 nlohmann::json read_manifest(const fs::path& folder) {
   const auto path = folder / "manifest.json";
-  const auto text = read_whole(path);
-  require(read_whole(folder / "manifest.sha256") == seal_of(text), path,
-          "its SHA-256 is not the one in manifest.sha256");
+  constexpr std::uint64_t seal_bytes_max = 4096;
+  const auto text = detail::read_regular_file(path, json_bytes_max);
+  const auto seal = detail::read_regular_file(folder / "manifest.sha256", seal_bytes_max);
+  require(seal == seal_of(text), path, "its SHA-256 is not the one in manifest.sha256");
   const auto manifest = parse_json(text, path.string());
   if (manifest.at("format") != format) {
     throw checkpoint_mismatch(
@@ -136,7 +143,7 @@ bool is_file_name(const std::string& name) {
 }
 
 std::string read_verified(const fs::path& path, const nlohmann::json& expected) {
-  auto bytes = read_whole(path);
+  auto bytes = detail::read_regular_file(path, detail::memory_of_machine());
   const auto size = expected.at("size").get<std::size_t>();
   require(bytes.size() == size, path,
           "expected " + std::to_string(size) + " bytes, got " + std::to_string(bytes.size()));
@@ -179,14 +186,15 @@ fs::path checkpoint_directory::found_at(std::int64_t step) const {
   const auto place = place_of(step);
   const auto aside = with(place, replaced);
   std::error_code ignored;
-  return !fs::exists(place, ignored) && fs::exists(aside, ignored) ? aside : place;
+  const bool is_there = fs::is_directory(fs::symlink_status(place, ignored));
+  return !is_there && fs::exists(aside, ignored) ? aside : place;
 }
 
 fs::path checkpoint_directory::write(const checkpoint& state,
                                      std::span<const std::int64_t> abandoned) const {
   const auto place = place_of(state.step);
   const auto temporary = with(place, unfinished);
-  fs::create_directories(folder_);
+  create_folders_durably(folder_);
   restore_replaced();
   while (!try_to_write(temporary, place, state)) {
     if (make_room(state.step)) continue;
@@ -202,7 +210,7 @@ void checkpoint_directory::restore_replaced() const {
   for (const auto& path : checkpoint_entries(folder_)) {
     if (path.extension() != replaced) continue;
     const auto place = fs::path(path).replace_extension();
-    if (!fs::exists(place)) fs::rename(path, place);
+    if (!fs::exists(place)) rename_path(path, place);
   }
 }
 
@@ -225,21 +233,18 @@ bool checkpoint_directory::make_room(std::int64_t step) const {
   if (newest_whole == older.end()) return false;
   older.erase(newest_whole);
   if (older.empty()) return false;
-  std::error_code error;
-  return fs::remove_all(found_at(older.back()), error) > 0 && !error;
+  return try_to_remove(found_at(older.back()));
 }
 
 /// Removes unfinished and replaced checkpoints, and returns true if there were any. A replaced
 /// checkpoint that exists only under that name stays.
 bool checkpoint_directory::remove_leftovers() const {
   bool any = false;
-  std::error_code error;
   for (const auto& path : checkpoint_entries(folder_)) {
     const auto ending = path.extension();
     const bool is_over = ending == replaced && fs::exists(fs::path(path).replace_extension());
     if (ending != unfinished && !is_over) continue;
-    fs::remove_all(path, error);
-    any = any || !error;
+    if (try_to_remove(path)) any = true;
   }
   return any;
 }
@@ -247,12 +252,11 @@ bool checkpoint_directory::remove_leftovers() const {
 /// Failures to remove a checkpoint are ignored, because it does no harm.
 void checkpoint_directory::remove_others(std::int64_t newest,
                                          std::span<const std::int64_t> abandoned) const {
-  std::error_code ignored;
   std::size_t kept = 0;
   for (const auto step : steps()) {
     const bool stays =
         step > newest ? std::ranges::find(abandoned, step) == abandoned.end() : kept++ < keep_;
-    if (!stays) fs::remove_all(place_of(step), ignored);
+    if (!stays) try_to_remove(place_of(step));
   }
   remove_leftovers();
 }

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
+#include "actors/checkpoint/disk.hpp"
 #include "runtime/base/descriptor.hpp"
 
 namespace troupe {
@@ -16,23 +19,23 @@ namespace {
                           "cannot " + std::string(action) + " " + path.string());
 }
 
-detail::descriptor open(const char* action, const std::filesystem::path& path, int flags) {
-  detail::descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (!file) fail(action, path);
-  return file;
-}
-
 void write_pieces(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
-  const auto file = open("create", path, O_WRONLY | O_CREAT | O_TRUNC);
+  auto& disk = detail::disk::current();
+  const detail::descriptor file(disk.create_file(path));
+  if (!file) fail("create", path);
   for (auto bytes : pieces) {
     while (!bytes.empty()) {
-      const auto written = ::write(file.number(), bytes.data(), bytes.size());
+      const auto written = disk.write(file.number(), bytes);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail("write", path);
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
-  if (::fsync(file.number()) != 0) fail("flush", path);
+  if (disk.sync_file(file.number()) != 0) fail("flush", path);
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 }  // namespace
@@ -46,31 +49,57 @@ void replace_durably(const std::filesystem::path& path, std::span<const std::str
   temporary += ".part" + std::to_string(::getpid());
   try {
     write_pieces(temporary, pieces);
-    std::filesystem::rename(temporary, path);
+    rename_path(temporary, path);
   } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
+    detail::disk::current().remove(temporary);
     throw;
   }
-  sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+  sync_folder(folder_of(path));
 }
 
 void sync_folder(const std::filesystem::path& path) {
-  const auto folder = open("open", path, O_RDONLY | O_DIRECTORY);
-  if (::fsync(folder.number()) != 0) fail("flush", path);
+  if (detail::disk::current().sync_folder(path) == 0) return;
+  if (errno != EINVAL && errno != ENOTSUP && errno != EACCES) fail("flush", path);
 }
 
-std::string read_whole(const std::filesystem::path& path) {
-  const auto file = open("open", path, O_RDONLY);
-  std::string bytes;
-  char block[65536];
-  for (;;) {
-    const auto got = ::read(file.number(), block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path);
-    if (got == 0) return bytes;
-    bytes.append(block, static_cast<std::size_t>(got));
+void create_folder(const std::filesystem::path& path) {
+  if (detail::disk::current().create_folder(path) != 0) fail("create", path);
+}
+
+void create_folders_durably(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return;
+  if (path.has_parent_path() && path.parent_path() != path) {
+    create_folders_durably(path.parent_path());
   }
+  if (!path.has_filename()) return;  // The path ends with '/'.
+  // Another process may have been faster.
+  if (detail::disk::current().create_folder(path) != 0 && errno != EEXIST) fail("create", path);
+  try {
+    sync_folder(folder_of(path));
+  } catch (...) {
+    // The next call must not take it for one whose name is on disk. If it isn't empty, it stays.
+    detail::disk::current().remove(path);
+    throw;
+  }
+}
+
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (detail::disk::current().rename(from, to) != 0) fail("rename", from);
+}
+
+bool remove_tree(const std::filesystem::path& path) {
+  const auto kind = std::filesystem::symlink_status(path);
+  if (!std::filesystem::exists(kind)) return false;
+  if (std::filesystem::is_directory(kind)) {
+    std::vector<std::filesystem::path> entries;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      entries.push_back(entry.path());
+    }
+    std::ranges::sort(entries);
+    for (const auto& entry : entries) remove_tree(entry);
+  }
+  if (detail::disk::current().remove(path) != 0 && errno != ENOENT) fail("remove", path);
+  return true;
 }
 
 }  // namespace troupe

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
-#include <set>
 #include <stdexcept>
 
-#include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -54,13 +52,7 @@ backend_choice choose_backend(gradient_backend asked, const layer_facts& facts) 
 
 void log_once(const backend_choice& choice) {
   if (choice.fused || choice.reason.empty()) return;
-  static std::mutex guard;
-  static std::set<std::string> said;
-  {
-    const std::lock_guard lock(guard);
-    if (!said.insert(choice.reason).second) return;
-  }
-  log::info("libtorch computes the gradients: " + choice.reason);
+  log::info_once("libtorch computes the gradients: " + choice.reason);
 }
 
 }  // namespace troupe::detail

@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -21,10 +19,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/environments/space_json.hpp"
 #include "actors/networks/actor_critic.hpp"
 #include "actors/networks/plain_pickle.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace troupe {
 namespace {
@@ -293,70 +293,24 @@ std::string serialise(const saved_model& model) {
   return with_digest(std::move(zip).end(write_plain_pickle(dict)));
 }
 
-// A file that is closed on every path. A failing call throws model_file_error.
-class output_file {
- public:
-  explicit output_file(const fs::path& path)
-      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) fail(path_, std::string("cannot be created: ") + std::strerror(errno));
-  }
-  ~output_file() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
-
-  void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto written = ::write(fd_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(path_, std::string("cannot be written: ") + std::strerror(errno));
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  void flush_and_close() {
-    const bool flushed = ::fsync(fd_) == 0;
-    const int error = errno;
-    const bool closed = ::close(fd_) == 0;
-    fd_ = -1;
-    if (!flushed || !closed) {
-      fail(path_, std::string("cannot be flushed: ") + std::strerror(flushed ? errno : error));
-    }
-  }
-
- private:
-  fs::path path_;
-  int fd_;
-};
-
 void replace_file(const fs::path& path, std::string_view bytes) {
-  fs::path temporary = path;
-  temporary += ".part" + std::to_string(::getpid());
   try {
-    output_file file(temporary);
-    file.write(bytes);
-    file.flush_and_close();
-    fs::rename(temporary, path);
-  } catch (const std::exception& error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    if (dynamic_cast<const model_file_error*>(&error)) throw;
-    fail(path, error.what());
-  }
-  // Flushing the folder writes the rename to the disk. It is no error if the file system can't do
-  // that.
-  const auto folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  if (const int fd = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
-    ::fsync(fd);
-    ::close(fd);
+    replace_durably(path, {&bytes, 1});
+  } catch (const std::system_error& error) {
+    fail(path, std::string("cannot be written: ") + error.what());
   }
 }
 
 // Returns the string under a key of the JSON file, or "" if the file does not have it.
 std::string text_in(const fs::path& path, const char* key) {
-  std::ifstream file(path);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
+  std::string text;
+  try {
+    constexpr std::uint64_t bytes_max = std::uint64_t{16} << 20;
+    text = detail::read_regular_file(path, bytes_max);
+  } catch (const std::system_error&) {
+    return "";
+  }
+  const auto document = nlohmann::json::parse(text, nullptr, false);
   if (!document.is_object() || !document.contains(key) || !document[key].is_string()) return "";
   return document[key].get<std::string>();
 }
@@ -398,9 +352,15 @@ void require_model_file(const fs::path& path) {
 
 std::string read_verified(const fs::path& path) {
   require_model_file(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, std::string("cannot be opened: ") + std::strerror(errno));
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes;
+  try {
+    bytes = detail::read_regular_file(path, detail::memory_of_machine(),
+                                      detail::file_kinds::regular_linked);
+  } catch (const refused_file& error) {
+    fail(path, error.what());
+  } catch (const std::system_error& error) {
+    fail(path, "cannot be opened: " + error.code().message());
+  }
   if (bytes.size() <= comment_size) fail(path, "damaged: too short for a model");
   const std::string_view comment(bytes.data() + bytes.size() - comment_size, comment_size);
   const auto expected =

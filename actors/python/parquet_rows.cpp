@@ -10,11 +10,12 @@ void for_each_parquet_row(const std::filesystem::path& path, const python_option
                           const std::function<void(const parquet_row&)>& take) {
   python_worker worker(python, path.string());
   worker.call({{"do", "open_table"}, {"path", std::filesystem::absolute(path).string()}},
-              python.start_timeout, "the import of pyarrow and the opening of the file");
+              {python.start_timeout, "python.start_timeout"},
+              "the import of pyarrow and the opening of the file");
   parquet_row row;
   for (bool ended = false; !ended;) {
     const auto answer =
-        worker.call({{"do", "next_rows"}}, python.step_timeout, "the reading of its rows");
+        worker.call({{"do", "next_rows"}}, {python.step_timeout}, "the reading of its rows");
     for (const auto& each : answer.at("rows")) {
       ++row.number;
       row.text = each.value("text", "");

@@ -1,21 +1,24 @@
 #include "actors/python/python_check.hpp"
 
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace troupe {
 namespace {
 
 using nlohmann::json;
 
-/// What a call is in an error, and how long it may take in seconds.
-std::pair<std::string, double> limit_of(const environment_call& call,
-                                        const python_options& python) {
-  if (call.where == "making it") return {"making it", python.start_timeout};
-  return {"its " + call.where, call.where == "reset" ? python.reset_timeout : python.step_timeout};
+/// What a call is in an error.
+std::string name_of(const environment_call& call) {
+  return call.where == "making it" ? call.where : "its " + call.where;
 }
 
 }  // namespace
+
+call_limit limit_of(const environment_call& call, const python_options& options) {
+  const environment_limits limits(options);
+  if (call.where == "making it") return limits.start;
+  return call.where == "reset" ? limits.reset : limits.step;
+}
 
 void check_python_environment(const environment_request& request, const check_options& options,
                               check_listener& to) {
@@ -29,8 +32,7 @@ void check_python_environment(const environment_request& request, const check_op
     to.begins(call);
     json answer;
     try {
-      const auto [name, seconds] = limit_of(call, request.python);
-      answer = worker.call(command, seconds, name);
+      answer = worker.call(command, limit_of(call, request.python), name_of(call));
     } catch (const python_ended& error) {
       to.found(true,
                {.check = "process", .call = call, .expected = "a return", .got = error.what()});
@@ -56,7 +58,8 @@ environment_speed measure_python_environment(const environment_request& request,
        {"steps", options.steps},
        {"seconds", options.speed_seconds},
        {"seed", options.seed}},
-      limits.start_timeout + limits.reset_timeout + limits.step_timeout + options.speed_seconds,
+      {limits.start_timeout + limits.reset_timeout + limits.step_timeout + options.speed_seconds,
+       "env.start_timeout, env.reset_timeout and env.step_timeout"},
       "measuring its speed");
   return {.environments = copies,
           .how = "alone",

@@ -3,8 +3,12 @@
 
 #include "actors/environments/environment_check.hpp"
 #include "actors/python/python_environment.hpp"
+#include "actors/python/python_worker.hpp"
 
 namespace troupe {
+
+/// Returns how long a call that a check makes may take.
+call_limit limit_of(const environment_call& call, const python_options& options);
 
 /// Checks the environment in the wrappers in Python, without those of this program. A call that
 /// doesn't return in its time, or ends the process, is a fault that ends the checks. Throws

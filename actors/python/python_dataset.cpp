@@ -73,7 +73,8 @@ nlohmann::json python_items::fetch_once() {
     worker_ = std::make_unique<python_worker>(options_.python, options_.function);
   }
   if (!is_open_) open();
-  return worker_->call({{"do", "next_items"}, {"count", items_at_once}}, options_.timeout,
+  return worker_->call({{"do", "next_items"}, {"count", items_at_once}},
+                       {options_.timeout, "python.prompt_timeout"},
                        fmt::format("the item after {}", at_.position));
 }
 
@@ -82,7 +83,8 @@ void python_items::open() {
                  {"name", options_.function},
                  {"seed", seed_in(options_.seed, at_.epoch)},
                  {"skip", at_.position}},
-                options_.python.start_timeout, "the import and the start of its generator");
+                {options_.python.start_timeout, "python.start_timeout"},
+                "the import and the start of its generator");
   is_open_ = true;
 }
 

@@ -141,7 +141,7 @@ void python_reward::start() {
                {"columns", nullptr},
                {"give_up_signal", python_worker::give_up_signal()}};
   if (options_.columns) command["columns"] = *options_.columns;
-  worker_->call(command, options_.python.start_timeout,
+  worker_->call(command, {options_.python.start_timeout, "python.start_timeout"},
                 fmt::format("the import of {}", fmt::join(options_.functions, ", ")));
 }
 
@@ -183,10 +183,11 @@ python_reward::answer python_reward::ask(std::size_t which, std::span<item* cons
   command["columns"] = columns_of(columns);
   command["state"] = state_of_batch(all);
   const auto action = fmt::format("{} for {} completions", names().at(which), part.size());
+  const call_limit limit{options_.timeout, "python.reward_timeout"};
   const auto began = std::chrono::steady_clock::now();
   json told;
   try {
-    told = worker_->call_or_give_up(command, options_.timeout, action);
+    told = worker_->call_or_give_up(command, limit, action);
   } catch (const python_ended& ended) {
     if (system_stop_token().stop_requested()) throw fatal(ended.what());
     ++losses_in_a_row_;
@@ -200,7 +201,7 @@ python_reward::answer python_reward::ask(std::size_t which, std::span<item* cons
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
   if (told.contains("late"))
     return {.is = kind::late,
-            .why = fmt::format("it took longer than {} s for an answer", options_.timeout)};
+            .why = fmt::format("it took longer than {} for an answer", limit.text())};
   if (told.contains("threw")) return {.is = kind::threw, .why = told["threw"]};
   if (told.contains("refused")) return {.is = kind::refused, .why = told["refused"]};
   losses_in_a_row_ = 0;

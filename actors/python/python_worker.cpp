@@ -15,16 +15,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "runtime/base/installed.hpp"
-#include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/large_json.hpp"
 #include "runtime/process/program.hpp"
@@ -87,28 +85,8 @@ std::vector<std::string> environment_variables() {
   return all;
 }
 
-/// The lines that processes have printed while they imported modules and made environments, such as
-/// the banners of packages. Each is logged once in this program.
-class known_banners {
- public:
-  static known_banners& of_this_program() {
-    static known_banners it;
-    return it;
-  }
-
-  /// Adds a line. Returns false if it was there already.
-  bool add(const std::string& line) {
-    constexpr std::size_t most = 1000;
-    const std::lock_guard lock(mutex_);
-    return lines_.contains(line) ? false : lines_.size() >= most || lines_.insert(line).second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<std::string> lines_;
-};
-
-/// Logs the output of a process, at most lines_max lines a second.
+/// Logs the output of a process, at most lines_max lines a second. What processes print while they
+/// import modules and make environments, such as the banners of packages, is logged once.
 class output_log {
  public:
   /// `imports`: true while the process imports modules and makes environments.
@@ -116,7 +94,7 @@ class output_log {
       : name_(std::move(name)), imports_(std::move(imports)) {}
 
   void operator()(const std::string& line) {
-    if (*imports_ && !known_banners::of_this_program().add(line)) return;
+    if (*imports_ && !log::is_new("a Python process printed\n" + line)) return;
     constexpr int lines_max = 50;
     const auto now = clock::now();
     if (now - second_ >= std::chrono::seconds(1)) {
@@ -177,11 +155,12 @@ class shared_pages {
 /// What a process does, and how long it may do so.
 struct activity {
   std::string_view name;
-  double seconds;
+  const call_limit& limit;
   clock::time_point since;
 
   clock::time_point until() const {
-    return since + std::chrono::round<clock::duration>(std::chrono::duration<double>(seconds));
+    return since +
+           std::chrono::round<clock::duration>(std::chrono::duration<double>(limit.seconds));
   }
 };
 
@@ -189,8 +168,8 @@ struct activity {
 class activities {
  public:
   /// `gives_up`: true for a process that gives up what it does by give_up_signal.
-  activities(std::string_view name, double seconds, bool gives_up = false)
-      : name_(name), step_(seconds), reset_(seconds), gives_up_(gives_up) {}
+  activities(std::string_view name, const call_limit& limit, bool gives_up = false)
+      : name_(name), step_(limit), reset_(limit), gives_up_(gives_up) {}
   explicit activities(const step_limits& limits)
       : name_("a step"), step_(limits.step), reset_(limits.reset), mark_(&limits.mark) {
     std::atomic_ref(*mark_).store(0, std::memory_order_relaxed);
@@ -211,13 +190,13 @@ class activities {
   /// The longest time for which one may wait without looking at what the process does, since
   /// nothing tells that something else has begun.
   std::chrono::milliseconds look_after() const {
-    const std::chrono::duration<double> shorter(std::min({step_, reset_, 60.0}));
+    const std::chrono::duration<double> shorter(std::min({step_.seconds, reset_.seconds, 60.0}));
     return std::chrono::ceil<std::chrono::milliseconds>(shorter);
   }
 
  private:
   std::string_view name_;
-  double step_, reset_;
+  call_limit step_, reset_;
   bool gives_up_ = false;
   std::int64_t* mark_ = nullptr;
   clock::time_point begun_ = clock::now();
@@ -264,7 +243,7 @@ struct python_worker::state {
       auto pause = std::min(left, of.look_after());
       if (left.count() <= 0) {
         if (!of.may_give_up(-left))
-          end(fmt::format("was killed, because {} took longer than {} s", now.name, now.seconds),
+          end(fmt::format("was killed, because {} took longer than {}", now.name, now.limit.text()),
               true);
         process.send_signal(give_up_signal());
         pause = std::chrono::seconds(1);
@@ -375,13 +354,17 @@ python_worker::python_worker(const python_options& options, std::string name,
 
 python_worker::~python_worker() = default;
 
-json python_worker::call(const json& command, double seconds, const std::string& action) {
-  return state_->call(command, {action, seconds});
+std::string call_limit::text() const {
+  return fmt::format("{} s{}", seconds, option.empty() ? "" : " (" + option + ')');
 }
 
-json python_worker::call_or_give_up(const json& command, double seconds,
+json python_worker::call(const json& command, const call_limit& limit, const std::string& action) {
+  return state_->call(command, {action, limit});
+}
+
+json python_worker::call_or_give_up(const json& command, const call_limit& limit,
                                     const std::string& action) {
-  return state_->call(command, {action, seconds, true});
+  return state_->call(command, {action, limit, true});
 }
 
 int python_worker::give_up_signal() { return SIGRTMIN + 3; }

@@ -29,9 +29,28 @@ class python_ended : public std::runtime_error {
   bool was_late;  ///< True if the process was ended because it did not answer in time.
 };
 
+/// The longest time for an answer, and the option that sets it, such as "env.step_timeout", which
+/// messages name.
+struct call_limit {
+  double seconds;
+  std::string option = {};  ///< Empty for a limit that has none.
+
+  std::string text() const;  ///< Such as "60 s (env.step_timeout)".
+};
+
+/// The limits of the calls of environments.
+struct environment_limits {
+  explicit environment_limits(const python_options& options)
+      : start{options.start_timeout, "env.start_timeout"},
+        reset{options.reset_timeout, "env.reset_timeout"},
+        step{options.step_timeout, "env.step_timeout"} {}
+
+  call_limit start, reset, step;
+};
+
 /// The times that a step and each reset in it may take. After a reset the step has its time anew.
 struct step_limits {
-  double step, reset;  ///< In seconds.
+  call_limit step, reset;
   /// A number in the shared memory, by which the process tells that a reset has ended: it is then
   /// the nanoseconds of the steady clock. When a reset begins, it is their complement.
   std::int64_t& mark;
@@ -49,14 +68,15 @@ class python_worker {
   ~python_worker();
   python_worker(const python_worker&) = delete;
 
-  /// Sends a command and returns the answer. `seconds` is the time that the answer may take; then
-  /// the process is killed. `action` says in errors what the process did. Throws python_error with
-  /// the text of an error that Python answers, and python_ended.
-  nlohmann::json call(const nlohmann::json& command, double seconds, const std::string& action);
+  /// Sends a command and returns the answer. `limit` is the time that the answer may take; then the
+  /// process is killed. `action` says in errors what the process did. Throws python_error with the
+  /// text of an error that Python answers, and python_ended.
+  nlohmann::json call(const nlohmann::json& command, const call_limit& limit,
+                      const std::string& action);
   /// Sends a command like `call`, to a process that has a handler of `give_up_signal`. When the
   /// seconds are over, the process gets this signal once a second, by which it gives up what it
   /// does and answers that it did. It is killed `give_up_seconds` later.
-  nlohmann::json call_or_give_up(const nlohmann::json& command, double seconds,
+  nlohmann::json call_or_give_up(const nlohmann::json& command, const call_limit& limit,
                                  const std::string& action);
   static constexpr double give_up_seconds = 5;
   /// A real-time signal, since what programs use SIGALRM for must still work.

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/checkpoint/durable_file.hpp"
+
 namespace troupe {
 namespace {
 
@@ -26,28 +28,39 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-int open_empty(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) fail(errno, "create", path);
-  return descriptor;
+int open_empty(const std::filesystem::path& path, detail::file_kinds kinds) {
+  return detail::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, kinds, "create").release();
 }
 
 }  // namespace
 
-append_file::append_file(std::filesystem::path path)
-    : path_(std::move(path)), descriptor_(open_empty(path_)) {}
+append_file::append_file(std::filesystem::path path, detail::file_kinds kinds)
+    : path_(std::move(path)), descriptor_(open_empty(path_, kinds)) {}
 
-append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
+append_file append_file::reopen(std::filesystem::path path, std::int64_t size,
+                                detail::file_kinds kinds) {
   append_file file;
   file.path_ = std::move(path);
-  file.descriptor_ = ::open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file.descriptor_ < 0) fail(errno, "open", file.path_);
+  file.descriptor_ = detail::open_file(file.path_, O_WRONLY, kinds).release();
   const auto there = ::lseek(file.descriptor_, 0, SEEK_END);
   if (there < size) fail(there < 0 ? errno : EINVAL, "go on in the shorter file", file.path_);
   if (::ftruncate(file.descriptor_, size) != 0) fail(errno, "cut", file.path_);
   if (::lseek(file.descriptor_, size, SEEK_SET) < 0) fail(errno, "go on in", file.path_);
   file.size_ = size;
   return file;
+}
+
+append_file append_file::reopen_lines(std::filesystem::path path, std::int64_t size,
+                                      detail::file_kinds kinds) {
+  std::error_code error;
+  const auto there = std::filesystem::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) return append_file(std::move(path), kinds);
+  if (!error && there < static_cast<std::uintmax_t>(size)) {
+    const auto end =
+        detail::read_regular_file(path, detail::memory_of_machine(), kinds).rfind('\n');
+    size = end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1;
+  }
+  return reopen(std::move(path), size, kinds);
 }
 
 append_file::~append_file() {
@@ -81,18 +94,7 @@ void append_file::rename(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  auto temporary = path;
-  temporary += ".tmp" + std::to_string(::getpid());
-  const int descriptor = open_empty(temporary);
-  int code = write_all(descriptor, text);
-  // Without fsync, the renamed file may be empty after a power loss.
-  if (code == 0 && ::fsync(descriptor) != 0) code = errno;
-  if (::close(descriptor) != 0 && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    fail(code, "write", path);
-  }
+  replace_durably(path, {&text, 1});
 }
 
 }  // namespace troupe

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "actors/recorder/file_io.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace troupe {
 namespace {
@@ -32,8 +33,11 @@ std::string holder_in(int file) {
 run_lock::run_lock(const run_directory& run) {
   if (::access(run.path().c_str(), W_OK | X_OK) != 0) fail(run);
   const auto path = run.path() / ".lock";
-  file_ = detail::descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!file_) fail(run);
+  try {
+    file_ = detail::open_file(path, O_RDWR | O_CREAT, detail::file_kinds::regular);
+  } catch (const std::system_error& error) {
+    throw run_directory_error("cannot lock the run directory: " + std::string(error.what()));
+  }
   if (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return;  // The file system has no locks.
     throw run_directory_error("the run directory " + run.path().string() + " is in use: " +

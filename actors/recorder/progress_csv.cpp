@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
+#include <cstdint>
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe {
@@ -73,10 +72,8 @@ std::size_t end_of_line(std::string_view text, std::size_t from) {
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
+  constexpr std::uint64_t bytes_max = std::uint64_t{4} << 30;
+  return detail::read_regular_file(path, bytes_max);
 }
 
 }  // namespace
@@ -84,7 +81,8 @@ std::string read_file(const std::filesystem::path& path) {
 progress_csv::progress_csv(std::filesystem::path path) : file_(std::move(path)) {}
 
 progress_csv progress_csv::resume(const std::filesystem::path& path, std::int64_t rows) {
-  const auto text = std::filesystem::exists(path) ? read_file(path) : std::string();
+  const auto text = std::filesystem::exists(std::filesystem::symlink_status(path)) ? read_file(path)
+                                                                                   : std::string();
   const auto header = end_of_line(text, 0);
   if (header == text.npos) return progress_csv(path);
   auto end = header;

@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe {
 namespace {
 
 constexpr std::size_t text_max = 36;
 
-std::string cut(std::string text) {
-  if (text.size() > text_max) text = text.substr(0, text_max - 3) + "...";
-  return text;
+/// Environments name some of the metrics, in any characters.
+std::string cut(const std::string& text) {
+  const auto shown = detail::printable(text, text_max);
+  return shown.size() <= text_max ? shown : detail::printable(text, text_max - 3);
 }
 
 std::string value_text(double value) {

@@ -16,6 +16,7 @@
 #include "actors/recorder/pretty_json.hpp"
 #include "actors/recorder/progress_table.hpp"
 #include "actors/recorder/run_board.hpp"
+#include "runtime/base/print_error.hpp"
 
 namespace troupe {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::string_view success = "is_success";  // the number that finished_
 recorder_options with_defaults(recorder_options options) {
   if (!options.now) options.now = [] { return std::chrono::system_clock::now(); };
   if (!options.on_failure)
-    options.on_failure = [](const std::string& message) { std::cerr << message << std::endl; };
+    options.on_failure = [](const std::string& message) { print_error(message); };
   options.config = pretty_json(options.config, "configuration");
   return options;
 }

@@ -13,7 +13,7 @@ append_file empty_file(const std::filesystem::path& path) {
     throw std::invalid_argument(path.string() +
                                 ": expected no file or an empty one, since a recording is of one "
                                 "run, got a file with text");
-  return append_file(path);
+  return append_file(path, detail::file_kinds::any);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ recording_file::recording_file(const std::filesystem::path& path)
 
 // What has a number takes more than a byte, so no number of the file is as large as its size.
 recording_file::recording_file(const std::filesystem::path& path, std::int64_t size)
-    : file_(append_file::reopen(path, size)), last_id_(size) {}
+    : file_(append_file::reopen_lines(path, size, detail::file_kinds::any)), last_id_(size) {}
 
 std::int64_t recording_file::next_id() {
   const std::scoped_lock lock(mutex_);

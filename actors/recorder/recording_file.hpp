@@ -16,7 +16,8 @@ class recording_file {
   /// Creates the file. Throws std::system_error that names the path, and std::invalid_argument for
   /// a file that is there and not empty, since a recording is of one run.
   explicit recording_file(const std::filesystem::path& path);
-  /// Continues a file after its first `size` bytes and removes the bytes that follow.
+  /// Continues a file after its first `size` bytes and removes the bytes that follow. Lines that a
+  /// crash of the machine has taken are missing.
   recording_file(const std::filesystem::path& path, std::int64_t size);
 
   /// Writes a line. Throws std::system_error; the file is then unchanged.

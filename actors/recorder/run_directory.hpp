@@ -2,6 +2,7 @@
 // The folder of a run and the names of its files.
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,7 +26,9 @@ class run_directory {
   static run_directory create(const std::filesystem::path& root, const std::string& algo,
                               const std::string& env);
 
-  /// Opens an existing run. Throws run_directory_error if `path` is not a folder.
+  /// Opens an existing run. `path` may be a link. Throws run_directory_error if it is not a folder,
+  /// and if one of a run's own files or folders in it is a link, a FIFO or a device: somebody else
+  /// may have made the run, and these are read, and written when it goes on.
   static run_directory open(const std::filesystem::path& path);
 
   /// Returns the run that `create` made last with these arguments, or nullopt if there is none.
@@ -34,6 +37,8 @@ class run_directory {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config_json() const { return path_ / "config.json"; }
+  /// Reads config.json. Throws config_error if it can't be read or is no JSON.
+  nlohmann::json config() const;
   std::filesystem::path progress_csv() const { return path_ / "progress.csv"; }
   std::filesystem::path learning_curve_png() const { return path_ / "learning_curve.png"; }
   std::filesystem::path summary_json() const { return path_ / "summary.json"; }
@@ -45,5 +50,8 @@ class run_directory {
 
   std::filesystem::path path_;
 };
+
+/// Reads the config.json of a run. Throws config_error if it can't be read or is no JSON.
+nlohmann::json read_run_config(const std::filesystem::path& config_json);
 
 }  // namespace troupe

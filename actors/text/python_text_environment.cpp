@@ -13,12 +13,16 @@ namespace {
 
 using nlohmann::json;
 
+call_limit limit_of(const python_text_options& options) {
+  return {options.timeout, "python.world_timeout"};
+}
+
 /// Starts a process with the world.
 std::unique_ptr<python_worker> worker_of(const python_text_options& options) {
   auto worker = std::make_unique<python_worker>(options.python, options.world);
   worker->call(
       {{"do", "make_text"}, {"name", options.world}, {"options", json::parse(options.options)}},
-      options.python.start_timeout, "making the world");
+      {options.python.start_timeout, "python.start_timeout"}, "making the world");
   return worker;
 }
 
@@ -33,13 +37,13 @@ class python_text_environment final : public text_environment {
     // Generators in Python take such a seed.
     const auto told = worker_->call(
         {{"do", "reset_text"}, {"seed", with.seed & 0x7fffffff}, {"item", json::parse(with.item)}},
-        options_.timeout, "a reset");
+        limit_of(options_), "a reset");
     co_return read(told);
   }
 
   task<text_step> step(std::string reply) override {
     const auto told =
-        worker_->call({{"do", "step_text"}, {"reply", reply}}, options_.timeout, "a step");
+        worker_->call({{"do", "step_text"}, {"reply", reply}}, limit_of(options_), "a step");
     auto now = read(told);
     const auto& reward = told.at("reward");
     now.reward = reward.is_null() ? std::numeric_limits<double>::quiet_NaN() : reward.get<double>();
@@ -79,11 +83,11 @@ std::function<std::vector<dialogue_turn>(action_random& random)> python_practice
     python_text_options options) {
   const std::shared_ptr<python_worker> worker = worker_of(options);
   const auto asked =
-      worker->call({{"do", "practises_text"}}, options.timeout, "the search for practise");
+      worker->call({{"do", "practises_text"}}, limit_of(options), "the search for practise");
   if (!asked.at("practises").get<bool>()) return nullptr;
-  return [worker, timeout = options.timeout](action_random& random) {
+  return [worker, limit = limit_of(options)](action_random& random) {
     const auto seed = random.below(std::uint64_t{1} << 31);
-    const auto told = worker->call({{"do", "practise_text"}, {"seed", seed}}, timeout, "practise");
+    const auto told = worker->call({{"do", "practise_text"}, {"seed", seed}}, limit, "practise");
     std::vector<dialogue_turn> turns;
     for (const auto& turn : told.at("turns"))
       turns.push_back({.shown = {.words = turn.at(0).get<std::string>()},

@@ -126,6 +126,7 @@ class recorded_world final : public text_environment {
     json line{{"id", id_}, {"reply", reply}};
     co_return co_await told(std::move(line), world_->step(std::move(reply)));
   }
+  void end_episode() override { world_->end_episode(); }
 
  private:
   task<text_step> told(json line, task<text_step> answer) {

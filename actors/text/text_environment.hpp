@@ -72,6 +72,10 @@ class text_environment {
   /// Takes the whole text that the model has written in its turn; text_action.hpp finds actions in
   /// it.
   virtual task<text_step> step(std::string reply) = 0;
+  /// Is called when the caller ends an episode that has not ended, such as at its limit of turns.
+  /// What only an episode needs may then be given up, such as a slot of a server; the next call is
+  /// a reset. It may also be called between episodes. Does nothing by default.
+  virtual void end_episode() {}
 };
 
 using text_environment_maker = std::function<std::unique_ptr<text_environment>()>;

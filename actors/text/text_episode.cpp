@@ -1,6 +1,7 @@
 #include "actors/text/text_episode.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "actors/data/jsonl.hpp"
@@ -100,18 +101,17 @@ task<text_episode> play_text_episode(text_environment& world, text_task item, te
     played.said.push_back(
         {"user", refused ? "That was no action: " + answer.refused : answer.shown.words});
     if (!refused && answer.ended) co_return played;
-    if (refused && limits.malformed == malformed_rule::end) {
-      played.end = text_end::malformed;
-      co_return played;
-    }
-    if (std::ssize(played.turns) >= limits.turns_max) {
-      played.end = text_end::turns;
-      co_return played;
-    }
-    if (limits.tokens_max > 0 && tokens >= limits.tokens_max) {
-      played.end = text_end::tokens;
-      co_return played;
-    }
+    std::optional<text_end> end;
+    if (refused && limits.malformed == malformed_rule::end)
+      end = text_end::malformed;
+    else if (std::ssize(played.turns) >= limits.turns_max)
+      end = text_end::turns;
+    else if (limits.tokens_max > 0 && tokens >= limits.tokens_max)
+      end = text_end::tokens;
+    if (!end) continue;
+    world.end_episode();
+    played.end = *end;
+    co_return played;
   }
 }
 

@@ -19,6 +19,7 @@ task<text_step> text_world::step(std::string reply) {
   }
   now.reward = options_.refusal_reward;
   now.ended = options_.refusal_ends;
+  if (now.ended) world_->end_episode();
   // A model of letters can't read the reason.
   now.shown = {"That was no action: " + now.refused + ".\n" + shown_.words, shown_.letters};
   co_return now;

@@ -35,6 +35,8 @@ class text_world {
   /// Takes the model's reply. `refused` stays set after a reply that was no action; `shown` then
   /// has the reason and what was shown before.
   task<text_step> step(std::string reply);
+  /// Ends an episode that has not ended; see text_environment::end_episode.
+  void end_episode() { world_->end_episode(); }
 
  private:
   text_world_options options_;

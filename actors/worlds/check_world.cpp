@@ -188,11 +188,6 @@ void measure_hosted(
   _exit(0);
 }
 
-double time_of(const environment_call& call, const python_options& limits) {
-  if (call.where == "making it") return limits.start_timeout;
-  return call.where == "reset" ? limits.reset_timeout : limits.step_timeout;
-}
-
 /// A forked process that checks an environment. It is killed with this object.
 class checking_process {
  public:
@@ -273,13 +268,13 @@ void check_apart(const environment_request& request, const check_options& option
   to.begins({"making it"});
   for (;;) {
     const auto& call = to.last_call();
-    const double seconds = time_of(call, request.python);
-    const auto line = process.line(seconds);
+    const auto limit = limit_of(call, request.python);
+    const auto line = process.line(limit.seconds);
     if (!line) {
       const auto end = process.end();
       to.found(true, {.check = "process",
                       .call = call,
-                      .expected = end ? "a return" : fmt::format("a return within {} s", seconds),
+                      .expected = end ? "a return" : "a return within " + limit.text(),
                       .got = end.value_or("none")});
       to.skipped({"the checks after it", "its process has ended"});
       return;

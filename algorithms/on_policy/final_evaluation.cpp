@@ -6,7 +6,7 @@
 
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
-#include "algorithms/run/environment_room.hpp"
+#include "algorithms/run/server_sessions.hpp"
 
 namespace troupe {
 

@@ -16,6 +16,7 @@
 #include "algorithms/program/completion.hpp"
 #include "algorithms/program/description.hpp"
 #include "algorithms/program/manual.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
@@ -206,7 +207,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
       return app.exit(e) == 0 ? 0 : 2;
     }
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "%s: %s\n", words.name.c_str(), e.what());
+    print_error(words.name, e.what());
     return 2;
   }
   if (further.answered(app, words)) return checked_output(words.name, 0);

@@ -43,6 +43,7 @@ struct train_arguments {
   std::optional<std::string> schedules;
   std::string init;    ///< The model whose weights a new run begins with. Empty means none.
   bool go_on = false;  ///< Resumes the newest run with the same options (--continue).
+  bool trust = false;  ///< Loads the code that the resumed run names; see require_trust.
   bool allow_unsandboxed_code = false;
 };
 /// Trains an agent and prints the result of its evaluation.
@@ -58,6 +59,7 @@ struct eval_arguments {
   std::string video;               ///< The file of the video. Empty means no video.
   std::size_t video_episodes = 1;  ///< The number of episodes that the video shows.
   bool json = false;
+  bool trust = false;  ///< Loads the code that the run names; see require_trust.
   bool allow_unsandboxed_code = false;
 };
 /// Evaluates the model of a run.

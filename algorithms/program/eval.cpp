@@ -18,8 +18,10 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "algorithms/program/verdict.hpp"
-#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/model_path.hpp"
+#include "algorithms/run/server_sessions.hpp"
+#include "algorithms/run/trusted_run.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace troupe::command {
@@ -70,7 +72,7 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
                  video.is_cut() ? "; the rest is left out" : "");
     return 0;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    print_error(of.program + " eval", e.what());
     return 1;
   }
 }
@@ -232,7 +234,14 @@ int eval(const eval_arguments& arguments, const context& of) {
   use_one_torch_thread();
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    const auto document = with_environment(read_json_file(run.config_json()), arguments);
+    const auto own = run.config();
+    const auto document = with_environment(own, arguments);
+    if (!arguments.trust) {
+      // What the command line names is the user's choice, and not that of the run.
+      auto theirs = own;
+      if (arguments.env) theirs["env"]["id"] = "";
+      require_trust(run.path(), theirs, "--trust");
+    }
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;
@@ -247,7 +256,7 @@ int eval(const eval_arguments& arguments, const context& of) {
   } catch (const call_error&) {
     throw;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    print_error(of.program + " eval", e.what());
     return 2;
   }
 }

@@ -13,6 +13,7 @@
 #include "algorithms/program/context.hpp"
 #include "algorithms/program/option_table.hpp"
 #include "algorithms/program/text_table.hpp"
+#include "runtime/base/print_error.hpp"
 
 namespace troupe::command {
 
@@ -125,7 +126,7 @@ int config_schema(const config_arguments& arguments, const context& of) {
     }
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "%s config: %s\n", of.program.c_str(), e.what());
+    print_error(of.program + " config", e.what());
     return 2;
   }
 }

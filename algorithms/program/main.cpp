@@ -7,6 +7,7 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/system/child_process.hpp"
 
 namespace troupe {
@@ -83,7 +84,7 @@ int run(int argc, char** argv, const program& what) {
   try {
     return line.run();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s: %s\n", what.name.c_str(), e.what());
+    print_error(what.name, e.what());
     return 1;
   }
 }
@@ -95,7 +96,7 @@ int main(int argc, char** argv, program what) {
   try {
     return run(argc, argv, what);
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "%s: %s\n", what.name.c_str(), e.what());
+    print_error(what.name, e.what());
     return 2;
   }
 }

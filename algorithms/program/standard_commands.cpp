@@ -31,6 +31,13 @@ void add_code_permission(CLI::App& command, bool& to) {
       "of their own if this user is root, and as this user otherwise.");
 }
 
+void add_trust(CLI::App& options, bool& to) {
+  options.add_flag("--trust", to,
+                   "Load the plug-ins and the Python code that the run's config.json names, also "
+                   "where they are in the folder of the run, or where another user may have "
+                   "written it.");
+}
+
 /// `train`.
 void add_train(CLI::App& options, train_arguments& to, const program_words& words) {
   options
@@ -113,6 +120,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       "Resume the run in this directory from its newest complete checkpoint, with the options of "
       "its config.json. --steps gives it a later end, also if it has reached its goal.");
   resume->type_name("RUN");
+  add_trust(options, to.trust);
   options
       .add_option(
           "--schedules", to.schedules,
@@ -175,6 +183,7 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
   options.add_option("--model", to.model, "The model to evaluate: last_model or best_model.")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
+  add_trust(options, to.trust);
   auto* video = options.add_option(
       "--video", to.video,
       "The file of a video of the first episodes: FILE.gif, or FILE.mp4 where the program ffmpeg "

@@ -19,7 +19,9 @@
 #include "algorithms/program/verdict.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
+#include "algorithms/run/trusted_run.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/run.hpp"
 #include "runtime/trace/trace_file.hpp"
@@ -249,9 +251,10 @@ void refuse_another_run(const run_directory& run, const run_settings& own,
 beginning resume(const run_directory& run, const train_arguments& arguments,
                  const std::optional<std::string>& steps, const run_settings* asked,
                  metrics_registry& metrics, const context& of) {
-  read_json_file(run.config_json());  // throws before a folder that is no run is locked
+  run.config();  // throws before a folder that is no run is locked
   auto lock = std::make_shared<const run_lock>(run);
-  const auto document = read_json_file(run.config_json());
+  const auto document = run.config();
+  if (!arguments.trust) require_trust(run.path(), document, "--trust");
   const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
   auto what = of.algorithm_in(document).configure(document, may);
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
@@ -318,6 +321,7 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
       return resume(*newest, arguments, steps, &settings, metrics, of);
     }
   }
+  if (what.check_weights) what.check_weights();
   if (!arguments.init.empty()) {
     what.settings.init = read_initial_model(arguments.init);
     require_initial_model(what);
@@ -478,7 +482,7 @@ int run(const train_arguments& arguments, beginning start, run_options options, 
 
 int train(const train_arguments& arguments, const context& of) {
   const auto complain = [&](const std::exception& e) {
-    fmt::print(stderr, "{} train: {}\n", of.program, e.what());
+    print_error(of.program + " train", e.what());
   };
   quiet_log(arguments.json, arguments.verbose);
   const auto metrics = std::make_shared<metrics_registry>();

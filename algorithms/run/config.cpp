@@ -5,8 +5,8 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
-#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/openenv_environments.hpp"
+#include "algorithms/run/server_sessions.hpp"
 
 namespace troupe {
 

@@ -5,9 +5,8 @@
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "algorithms/run/environment_room.hpp"
-#include "algorithms/run/large_images.hpp"
-#include "runtime/base/log.hpp"
+#include "algorithms/run/server_sessions.hpp"
+#include "algorithms/run/start_notices.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {
@@ -16,23 +15,12 @@ network_shape shape_for(const run_settings& settings, const env_spec& spec) {
   return settings.shape ? settings.shape(spec) : shape_of(spec, settings.network.body);
 }
 
-namespace {
-
-/// Says once what the network takes for no image.
-void tell_images(const run_settings& settings, const env_spec& spec) {
-  const auto notes =
-      settings.shape ? agent_image_notes(spec) : image_notes(spec, settings.network.body);
-  for (const auto& note : notes) log::warn(note, {{"env", spec.id}});
-}
-
-}  // namespace
-
 environment_algorithm::environment_algorithm(training_run& in)
     : in(in),
       spec(spec_of(in.settings.env)),
       shape(shape_for(in.settings, spec)),
       agents_view_(spec, shape) {
-  tell_images(in.settings, spec);
+  tell_no_images(in.settings, spec);
   const bool is_new = in.output.directory.empty();
   if (is_new) tell_large_images(in.settings.env, spec, shape, in.settings.network);
 }

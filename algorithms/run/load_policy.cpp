@@ -19,24 +19,27 @@
 #include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/model_path.hpp"
+#include "algorithms/run/trusted_run.hpp"
 
 namespace troupe {
 
 namespace {
 
 /// The section of the environment in the configuration beside a model file, if there is one.
-std::optional<env_section> section_beside(const std::filesystem::path& model) {
+/// Throws std::invalid_argument for code of a run that may not be loaded.
+std::optional<env_section> section_beside(const std::filesystem::path& model, bool trust) {
   const auto config = model.parent_path() / "config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(config, ignored)) return std::nullopt;
-  const auto document = read_json_file(config);
+  const auto document = read_run_config(config);
+  if (!trust) require_trust(config.parent_path(), document, "load_policy_options::trust");
   if (!document.is_object() || !document.contains("env")) return std::nullopt;
   return parse_config<env_section>(document.at("env"));
 }
 
-space actions_of(const saved_model& model, const std::filesystem::path& path) {
+space actions_of(const saved_model& model, const std::filesystem::path& path, bool trust) {
   if (model.action_space) return *model.action_space;
-  const auto section = section_beside(path);
+  const auto section = section_beside(path, trust);
   if (!section) {
     throw model_file_error("model file " + path.string() +
                            ": expected the action space in the file, or the config.json of its run "
@@ -69,14 +72,14 @@ struct loaded_policy::parts {
   parts(std::filesystem::path from, saved_model read, const load_policy_options& options)
       : path(std::move(from)),
         model(std::move(read)),
-        actions(actions_of(model, path)),
+        actions(actions_of(model, path, options.trust)),
         numbers(numbers_of(actions)),
         names(names_of(model.shape)),
         deterministic(options.deterministic),
         random(derived_seed(options.seed, "load_policy")) {
     model.options.device = options.device;
-    const auto script = [this](scripted_policy_request of) {
-      if (const auto section = section_beside(path)) of.env_options = section->options.text;
+    const auto script = [this, trust = options.trust](scripted_policy_request of) {
+      if (const auto section = section_beside(path, trust)) of.env_options = section->options.text;
       return make_scripted_policy(of);
     };
     acting.emplace(model.shape, model.options, actions, script);

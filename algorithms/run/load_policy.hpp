@@ -28,7 +28,10 @@ struct load_policy_options {
   /// distribution; networks without one, those of q_learning, dqn, td3 and ddpg and of their kin
   /// for several agents, act as if it were true.
   bool deterministic = true;
-  std::uint64_t seed = 0;      ///< The seed of drawn actions.
+  std::uint64_t seed = 0;  ///< The seed of drawn actions.
+  /// If true, the code that the run's config.json names may be loaded, also where it is in the
+  /// folder of the run or others may have chosen it (require_trust).
+  bool trust = false;
   std::string device = "cpu";  ///< The device that computes the network: cpu, cuda or cuda:N.
 };
 

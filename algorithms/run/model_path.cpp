@@ -18,6 +18,7 @@ std::filesystem::path model_of_run(const run_directory& run, const std::string& 
   const auto path = best ? run.best_model() : run.last_model();
   const auto other = best ? run.last_model() : run.best_model();
   std::error_code ignored;
+  // run_directory::open has seen that it is no link.
   if (std::filesystem::exists(path, ignored)) return path;
   std::string message = path.string() + ": expected a model, got no file";
   if (std::filesystem::exists(other, ignored)) {

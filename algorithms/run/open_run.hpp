@@ -21,7 +21,7 @@ struct resumed_run {
 /// newest_checkpoint throws.
 template <class Config>
 resumed_run<Config> open_run(const std::string& directory, metrics_registry& metrics) {
-  const auto document = read_json_file(run_directory::open(directory).config_json());
+  const auto document = run_directory::open(directory).config();
   auto config = parse_config<Config>(document);
   auto from = newest_checkpoint(directory, algorithm_with(config).settings, metrics);
   return {std::move(config), std::move(from)};

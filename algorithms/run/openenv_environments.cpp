@@ -50,16 +50,25 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 
 openenv::numeric_options options_of(const environment_request& request) {
   try {
-    return parse_config<openenv::numeric_options>(parse_json(request.options, "env.options"));
+    const auto options = parse_json(request.options, "env.options");
+    const auto view = options.find("view");
+    if (view != options.end() && !view->is_object())
+      throw config_error("/view",
+                         R"(expected an object such as {"observation": "/position", "action": )"
+                         R"({"pointer": "/move", "n": 3}}, got )" +
+                             detail::show(*view));
+    return parse_config<openenv::numeric_options>(options);
   } catch (const config_error& error) {
     throw std::invalid_argument(request.id + ": env.options: " + error.what());
   }
 }
 
 openenv::client_options servers_of(const environment_request& request) {
-  auto servers = openenv::servers_of(request.id, options_of(request));
+  auto servers = openenv::servers_of(request.id, options_of(request), "env.options");
   servers.reply_timeout = milliseconds_of(request.python.step_timeout);
   servers.reset_timeout = milliseconds_of(request.python.reset_timeout);
+  servers.named_by.reply = "env.step_timeout";
+  servers.named_by.reset = "env.reset_timeout";
   return servers;
 }
 
@@ -81,6 +90,16 @@ openenv::found_view view_of(const environment_request& request,
   return known.emplace(key_of(request), openenv::discover_view(servers, asked)).first->second;
 }
 
+/// Returns the counts of the environments that a request makes in this process.
+std::shared_ptr<openenv::ended_episodes> ended_of(const environment_request& request) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<openenv::ended_episodes>> known;
+  const std::lock_guard lock(mutex);
+  auto& found = known[key_of(request)];
+  if (!found) found = std::make_shared<openenv::ended_episodes>();
+  return found;
+}
+
 std::mutex room_mutex;
 std::map<std::string, int>& known_rooms() {
   static std::map<std::string, int> rooms;
@@ -94,10 +113,14 @@ bool names_openenv(std::string_view id) { return id.starts_with(openenv::server_
 std::unique_ptr<vector_environment> openenv_environments::operator()() const {
   require_plain(request);
   auto servers = servers_of(request);
-  const auto view = view_of(request, servers).view;
-  return openenv::make_numeric_worlds(
-      openenv::numeric_view_of(view, openenv::spec_of(view, request.id)), std::move(servers),
-      count);
+  const auto found = view_of(request, servers).view;
+  auto view = openenv::numeric_view_of(found, openenv::spec_of(found, request.id));
+  view.ended = ended_of(request);
+  return openenv::make_numeric_worlds(std::move(view), std::move(servers), count);
+}
+
+std::shared_ptr<openenv::ended_episodes> openenv_environments::ended() const {
+  return ended_of(request);
 }
 
 openenv_view openenv_environments::view() const {

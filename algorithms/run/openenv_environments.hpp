@@ -11,6 +11,10 @@
 
 namespace troupe {
 
+namespace openenv {
+struct ended_episodes;
+}
+
 /// True for "openenv:URL", such as "openenv:http://localhost:8000", and for "openenv:NAME" where
 /// env.options starts the servers.
 bool names_openenv(std::string_view id);
@@ -31,6 +35,8 @@ struct openenv_environments {
   std::unique_ptr<vector_environment> operator()() const;
   /// Returns the view that they have. Asks the server once in this process.
   openenv_view view() const;
+  /// Returns how the episodes of all such environments of this process have ended.
+  std::shared_ptr<openenv::ended_episodes> ended() const;
 };
 
 /// Finds out whether the servers have room for so many environments that are trained on, and for

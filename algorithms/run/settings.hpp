@@ -217,6 +217,9 @@ struct algorithm {
   /// Checks that the learner can begin with a model whose acting network fits. Throws
   /// std::invalid_argument. Null means that it can.
   std::function<void(const saved_model&)> check_model = nullptr;
+  /// Reads the language model that a new run begins with to its end, and throws for one that is
+  /// damaged or has a weight that is not finite. Null if the run begins with no such model.
+  std::function<void()> check_weights = nullptr;
 };
 
 }  // namespace troupe

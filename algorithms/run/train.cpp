@@ -7,21 +7,22 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "actors/checkpoint/durable_file.hpp"
 #include "actors/collective/collective.hpp"
 #include "actors/metrics/checkpoint_metrics.hpp"
 #include "actors/networks/acting_network.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
 #include "algorithms/run/algorithm.hpp"
-#include "algorithms/run/environment_room.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/server_sessions.hpp"
+#include "algorithms/run/start_notices.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -409,31 +410,6 @@ std::shared_ptr<const std::string> take_prefix(const system& sys, const std::str
 
 }  // namespace
 
-namespace {
-
-/// Tells what the sizes of a new run mean, where a user may not expect it.
-void tell_sizes(const run_settings& of) {
-  if (!of.update_options.empty()) {
-    // A program of the user's own may have no configuration.
-    const auto asked = nlohmann::json::parse(of.config).value("total_steps", of.total_steps);
-    // Most runs take a few steps more, which changes nothing.
-    const bool many_more = of.total_steps - asked > asked / 10;
-    if (many_more)
-      log::warn("the run takes more steps than total_steps, for it takes whole updates",
-                {{"total_steps", asked},
-                 {"steps", of.total_steps},
-                 {"steps_of_an_update", of.steps_of_update},
-                 {"which_is", of.update_options}});
-  }
-  if (of.replicas_at_once > 0 && of.env.replicas > of.replicas_at_once)
-    log::warn("more replicas of the environments are asked for than are used at once",
-              {{"env.replicas", of.env.replicas},
-               {"at_once", of.replicas_at_once},
-               {"see", of.replicas_option}});
-}
-
-}  // namespace
-
 run_result train(const algorithm& what, run_output output, const run_options& options,
                  std::optional<checkpoint> from) {
   const auto& settings = what.settings;
@@ -524,7 +500,11 @@ void require_network(const run_settings& settings) {
 void require_run_folder(const std::string& root, const std::string& algo) {
   const auto folder = std::filesystem::path(root) / algo;
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  try {
+    create_folders_durably(folder);
+  } catch (const std::system_error& e) {
+    error = e.code();
+  }
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
     error.assign(errno, std::generic_category());
   }

@@ -9,6 +9,7 @@
 
 #include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/cluster/certificates.hpp"
 
 namespace troupe::command {
@@ -104,7 +105,7 @@ int certs(const certs_arguments& arguments) {
     }
     return 0;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe certs: %s\n", e.what());
+    print_error("troupe certs", e.what());
     return 2;
   }
 }

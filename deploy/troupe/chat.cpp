@@ -15,6 +15,7 @@
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/print_error.hpp"
 #include "runtime/base/random_bits.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
@@ -52,7 +53,8 @@ class dialogue {
     said_ = opening_;
   }
 
-  /// Prints the answer to a line.
+  /// Prints the answer to a line. A model may write any character: lines stay, and a control
+  /// character becomes an escape.
   void answer(const std::string& line) {
     read({"user", line});
     const auto stop = model_.stop_ids();
@@ -65,10 +67,11 @@ class dialogue {
       if (std::ranges::find(stop, id) != stop.end()) break;
       written.push_back(id);
       if (!model_.tokens.is_special(id))
-        std::fputs(text.add(model_.tokens.bytes_of(id)).c_str(), stdout);
+        std::fputs(troupe::detail::printable_lines(text.add(model_.tokens.bytes_of(id))).c_str(),
+                   stdout);
       std::fflush(stdout);
     }
-    std::printf("%s\n", text.end().c_str());
+    std::printf("%s\n", troupe::detail::printable_lines(text.end()).c_str());
     said_.push_back({"assistant", model_.tokens.decode(written)});
   }
 

@@ -14,6 +14,8 @@
 #include "algorithms/language_models/model/language_model.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
@@ -116,7 +118,8 @@ void print(const json& summary) {
     std::printf("%s lines, %s different prompts of at most %s bytes\n", number("lines").c_str(),
                 number("different_prompts").c_str(), number("longest_prompt_bytes").c_str());
     for (const auto& [name, count] : summary["levels"].items())
-      std::printf("  level %s: %s lines\n", name.c_str(), count.dump().c_str());
+      std::printf("  level %s: %s lines\n", detail::printable_lines(name).c_str(),
+                  count.dump().c_str());
   }
   std::printf("%s\n", summary["held_out_why"].get_ref<const std::string&>().c_str());
 }
@@ -127,7 +130,7 @@ int tell_faults(const std::vector<std::string>& faults, bool as_json) {
     std::puts(told.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
     return 1;
   }
-  for (const auto& fault : faults) std::puts(fault.c_str());
+  for (const auto& fault : faults) std::puts(detail::printable_lines(fault).c_str());
   std::fprintf(stderr, "troupe check-data: %zu lines can't be used\n", faults.size());
   return 1;
 }
@@ -155,7 +158,7 @@ int check_data(const check_data_arguments& arguments) {
   } catch (const llm::data_error& error) {
     return tell_faults(error.faults(), arguments.json);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "troupe check-data: %s\n", error.what());
+    print_error("troupe check-data", error.what());
     return 2;
   }
 }

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "actors/checkpoint/sha256.hpp"
+#include "actors/llm/files/input_file.hpp"
 #include "actors/llm/files/known_models.hpp"
-#include "actors/llm/files/mapped_file.hpp"
 #include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
 
 namespace troupe::command {
 
@@ -68,8 +69,8 @@ void run_python(std::vector<std::string> arguments) {
 }
 
 std::string sum_of(const fs::path& file) {
-  const llm::mapped_file mapped(file);
-  return sha256({mapped.bytes().data(), mapped.bytes().size()});
+  constexpr std::size_t bytes_max = std::size_t{1} << 32;
+  return sha256(llm::read_whole_file(file, bytes_max));
 }
 
 void expect_sum(const fs::path& file, const llm::known_model& model) {
@@ -126,10 +127,10 @@ int models(const models_arguments& arguments) {
     }
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "troupe models: %s\n", e.what());
+    print_error("troupe models", e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe models: %s\n", e.what());
+    print_error("troupe models", e.what());
     return 1;
   }
 }

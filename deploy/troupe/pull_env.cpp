@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
 
 namespace troupe::command {
 
@@ -89,10 +90,10 @@ int pull_env(const pull_env_arguments& arguments) {
         image.c_str(), tool.c_str(), image.c_str(), image.c_str(), tool.c_str());
     return 0;
   } catch (const std::invalid_argument& e) {
-    std::fprintf(stderr, "troupe pull-env: %s\n", e.what());
+    print_error("troupe pull-env", e.what());
     return 2;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe pull-env: %s\n", e.what());
+    print_error("troupe pull-env", e.what());
     return 1;
   }
 }

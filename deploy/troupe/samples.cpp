@@ -1,38 +1,87 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "actors/recorder/quartiles.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/base/print_error.hpp"
+#include "runtime/base/regular_file.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
 namespace {
 
-/// The last lines of the run's samples.jsonl. Throws std::invalid_argument if there is no such
-/// file.
-std::deque<std::string> last_lines(const samples_arguments& arguments) {
-  const auto path = std::filesystem::path(arguments.run_directory) / "samples.jsonl";
-  std::ifstream file(path);
-  if (!file) {
+constexpr std::size_t line_bytes_max = std::size_t{64} << 20;
+
+/// Opens the run's samples.jsonl. Throws std::invalid_argument if there is no such file, and
+/// refused_file for a link or another kind of file.
+detail::descriptor open_samples(const std::filesystem::path& path) {
+  try {
+    return detail::open_file(path, O_RDONLY, detail::file_kinds::regular);
+  } catch (const refused_file&) {
+    throw;
+  } catch (const std::system_error&) {
     throw std::invalid_argument(path.string() +
                                 ": expected the samples of a language model's run, got no file");
   }
+}
+
+/// The last lines of the run's samples.jsonl. Throws as open_samples does, and
+/// std::invalid_argument for a line that is too long.
+std::deque<std::string> last_lines(const samples_arguments& arguments) {
+  const auto path = std::filesystem::path(arguments.run_directory) / "samples.jsonl";
+  const auto file = open_samples(path);
   std::deque<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    lines.push_back(std::move(line));
+  std::string line;
+  const auto end_line = [&] {
+    lines.push_back(std::exchange(line, {}));
     if (lines.size() > arguments.last) lines.pop_front();
+  };
+  std::vector<char> block(1 << 16);
+  for (;;) {
+    const auto got = ::read(file.number(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+    if (got == 0) break;
+    for (const char c : std::span(block).first(static_cast<std::size_t>(got))) {
+      if (c == '\n') {
+        end_line();
+      } else if (line.size() < line_bytes_max) {
+        line += c;
+      } else {
+        throw std::invalid_argument(
+            fmt::format("{}: expected lines of at most {} bytes", path.string(), line_bytes_max));
+      }
+    }
   }
+  if (!line.empty()) end_line();
   return lines;
+}
+
+/// Returns a text of the samples as one line that a terminal may see.
+std::string shown(const std::string& text) {
+  return detail::printable_text(text, text.max_size(), detail::line_ends::short_escapes);
+}
+
+/// Returns the text in quotes.
+std::string quoted(const nlohmann::json& text) {
+  return shown(text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string versions_of(const nlohmann::json& turn) {
@@ -49,7 +98,7 @@ void print_turns(const nlohmann::json& turns) {
     if (turn.value("refused", false)) notes += ", refused";
     if (!turn.at("trained").get<bool>()) notes += ", shared and not trained on";
     std::printf("        shown %s\n        says %s: reward %s (%lld tokens, %s)\n",
-                turn.at("shown").dump().c_str(), turn.at("said").dump().c_str(),
+                quoted(turn.at("shown")).c_str(), quoted(turn.at("said")).c_str(),
                 score_text(turn.at("reward").get<double>()).c_str(),
                 turn.at("tokens").get<long long>(), notes.c_str());
   }
@@ -60,7 +109,8 @@ void print_answer(const char* which, const nlohmann::json& answer) {
   const auto* const cut =
       answer.at("truncated").get<bool>() ? " (a limit of tokens or turns was reached)" : "";
   if (!answer.contains("turns")) {
-    std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), answer.at("text").dump().c_str(), cut);
+    std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), quoted(answer.at("text")).c_str(),
+                cut);
     return;
   }
   std::printf("  %-5s %6s  advantage %s%s\n", which, reward.c_str(),
@@ -74,17 +124,18 @@ void print_conversation(const nlohmann::json& group) {
   if (messages == group.end()) return;
   for (const auto& said : *messages)
     if (&said != &messages->back())
-      std::printf("  %s: %s\n", said.at("role").get_ref<const std::string&>().c_str(),
-                  said.at("content").get_ref<const std::string&>().c_str());
+      std::printf(
+          "  %s: %s\n", shown(said.at("role").get_ref<const std::string&>()).c_str(),
+          detail::printable_lines(said.at("content").get_ref<const std::string&>()).c_str());
 }
 
 void print_group(const nlohmann::json& group) {
   std::printf("update %lld, staleness %lld: %s\n", group.at("update").get<long long>(),
               group.at("staleness").get<long long>(),
-              group.at("question").get_ref<const std::string&>().c_str());
+              detail::printable_lines(group.at("question").get_ref<const std::string&>()).c_str());
   print_conversation(group);
   const auto& expected = group.at("expected");  // "" in games and where it is not known
-  const auto right = expected == "" ? "" : "right is " + expected.dump() + "; ";
+  const auto right = expected == "" ? "" : "right is " + quoted(expected) + "; ";
   std::printf("  %s%lld answers, mean reward %s\n", right.c_str(),
               group.at("answers").get<long long>(),
               score_text(group.at("reward_mean").get<double>()).c_str());
@@ -117,7 +168,7 @@ void print_summary(const std::vector<nlohmann::json>& groups) {
   print_distribution("tokens", lengths);
   print_distribution("staleness", staleness);
   for (const auto& [reason, count] : dropped)
-    std::printf("  dropped: %lld (%s)\n", count, reason.c_str());
+    std::printf("  dropped: %lld (%s)\n", count, shown(reason).c_str());
 }
 
 }  // namespace
@@ -127,7 +178,7 @@ int samples(const samples_arguments& arguments) {
     std::vector<nlohmann::json> groups;
     for (const auto& line : last_lines(arguments)) {
       if (arguments.json) {
-        std::puts(line.c_str());
+        std::puts(shown(line).c_str());
       } else {
         // A run that was killed may have left a part of a line.
         auto group = nlohmann::json::parse(line, nullptr, false);
@@ -141,7 +192,7 @@ int samples(const samples_arguments& arguments) {
     if (!groups.empty()) print_summary(groups);
     return 0;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe samples: %s\n", e.what());
+    print_error("troupe samples", e.what());
     return 2;
   }
 }

@@ -10,6 +10,7 @@
 #include "actors/worlds/registry.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/base/usable_cores.hpp"
 #include "runtime/base/usable_memory.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -112,7 +113,7 @@ int serve_env(const serve_env_arguments& arguments) {
     server.drain(std::chrono::seconds(arguments.drain_s));
     return 0;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe serve-env: %s\n", e.what());
+    print_error("troupe serve-env", e.what());
     return 2;
   }
 }

@@ -69,7 +69,7 @@ actor_context::actor_context(const actor_options& options)
   if (options.deterministic) return;
   spares_ = std::make_unique<spare_threads>(*actors_);
   pool_watch_ = std::make_shared<pool_watch>(
-      *clock_, static_cast<thread_pool&>(actors_->scheduler()), *spares_);
+      *clock_, static_cast<thread_pool&>(actors_->scheduler()), *spares_, options.long_turn);
 }
 
 actor_context::~actor_context() = default;

@@ -30,7 +30,8 @@ struct actor_options {
   std::size_t threads = 0;     ///< The threads of the pool; 0 means one for each core.
   bool deterministic = false;  ///< Everything happens in virtual time, in an order from `seed`.
   std::uint64_t seed = 0;
-  std::shared_ptr<class trace> trace;  ///< Null where nothing is traced.
+  duration long_turn = std::chrono::seconds(10);  ///< See `pool_findings::in_long_turns`.
+  std::shared_ptr<class trace> trace;             ///< Null where nothing is traced.
 };
 
 /// The floor of a system that its actors stand on. Each floor above it adds what its classes share:
@@ -45,6 +46,8 @@ class actor_context {
   /// Null if nothing is traced.
   class trace* trace() noexcept { return options_.trace.get(); }
   bool deterministic() const noexcept { return options_.deterministic; }
+  /// The time after which a turn is long.
+  duration long_turn() const noexcept { return options_.long_turn; }
   /// The key of a new actor's random numbers. In a deterministic system actors of one name have
   /// different keys.
   std::uint64_t key_of(std::string_view name);

@@ -10,8 +10,13 @@
 
 namespace troupe::detail {
 
-pool_watch::pool_watch(class clock& clock, thread_pool& pool, spare_threads& spares)
-    : clock_(clock), pool_(pool), spares_(spares), pooled_(pool.num_workers()) {}
+pool_watch::pool_watch(class clock& clock, thread_pool& pool, spare_threads& spares,
+                       duration long_turn)
+    : clock_(clock),
+      pool_(pool),
+      spares_(spares),
+      long_turn_(long_turn),
+      pooled_(pool.num_workers()) {}
 
 void pool_watch::begin(std::function<void()> looked) {
   {
@@ -60,7 +65,7 @@ void pool_watch::look() {
     findings_->stalled_since = ticks_of(now);
   }
   findings_->threads = turns.size();
-  findings_->in_long_turns = longer_than(long_turn);
+  findings_->in_long_turns = longer_than(long_turn_);
   findings_->looked = ticks_of(now);
   std::lock_guard lock(mutex_);
   if (looked_) looked_();

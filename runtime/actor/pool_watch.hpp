@@ -18,7 +18,7 @@ namespace troupe::detail {
 /// What was found when the pool was looked at last. Any thread may read it.
 struct pool_findings {
   std::atomic<std::size_t> threads{0};  ///< Threads that run actors, spare ones included.
-  /// Threads that have been in one turn for `pool_watch::long_turn` or longer.
+  /// Threads that have been in one turn for `actor_options::long_turn` or longer.
   std::atomic<std::size_t> in_long_turns{0};
   std::atomic<duration::rep> looked{0};  ///< The time of the last look, in ticks of the clock.
   /// The time since which an actor whose turns are reserved or assured waits and no thread takes
@@ -35,9 +35,8 @@ class pool_watch : public std::enable_shared_from_this<pool_watch> {
  public:
   static constexpr duration look_every = std::chrono::milliseconds(500);
   static constexpr duration replace_after = std::chrono::seconds(1);
-  static constexpr duration long_turn = std::chrono::seconds(10);
 
-  pool_watch(class clock& clock, thread_pool& pool, spare_threads& spares);
+  pool_watch(class clock& clock, thread_pool& pool, spare_threads& spares, duration long_turn);
 
   /// Begins to look, and calls `looked` on the clock's thread after each look. The clock must stop
   /// before anything ends that is used.
@@ -54,6 +53,7 @@ class pool_watch : public std::enable_shared_from_this<pool_watch> {
   class clock& clock_;
   thread_pool& pool_;
   spare_threads& spares_;
+  const duration long_turn_;
   std::vector<turn_sighting> pooled_;  ///< One for each thread of the pool.
   std::uint64_t taken_ = 0;            ///< The jobs that were taken until the last look.
   bool enough_ = true;                 ///< False while a thread is needed and can't be had.

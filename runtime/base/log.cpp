@@ -6,9 +6,14 @@
 #include <array>
 #include <cmath>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe::log {
 
 namespace {
+
+// A stack of calls fits.
+constexpr std::size_t line_bytes_max = 32'768;
 
 spdlog::logger& logger() {
   static const auto made = [] {
@@ -29,7 +34,10 @@ void write(spdlog::level::level_enum level, std::string_view what, fields facts)
     line += quote ? fmt::format(" {}=\"{}\"", fact.key, fact.value)
                   : fmt::format(" {}={}", fact.key, fact.value);
   }
-  to.log(level, line);
+  // Facts and errors contain texts of other programs and of files. This is the only place where
+  // lines are written, so nothing can put an end of line or a control character into the log.
+  const auto shown = detail::printable_text(line, line_bytes_max, detail::line_ends::short_escapes);
+  to.log(level, std::string_view(shown));
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 // Structured logs on stderr. A log line is a sentence, followed by its facts as key=value pairs:
 //
 //   log::warn("a replica was restarted", {{"service", name}, {"replica", index}});
+//
+// A message is one line, whatever is in it: an end of line becomes `\n`, other control characters
+// and marks that are not seen become escapes such as `\u001b`, and a line of more than 32 KiB is
+// cut and ends in "... (N bytes)". So no text from outside needs care here.
 
 #include <concepts>
 #include <initializer_list>

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -71,7 +73,16 @@ void framed_link::send(block message, priority urgency) {
                   " bytes waits to be sent");
     return;
   }
+  if (queue_.messages() > waiting_blocks_max) {
+    end(held, "more than " + std::to_string(waiting_blocks_max) + " messages wait to be sent");
+    return;
+  }
   write_next(held);
+}
+
+void framed_link::resume() {
+  lock held(mutex_);
+  say_events(held);
 }
 
 bool framed_link::full() const {
@@ -195,7 +206,8 @@ void framed_link::ping_read(std::uint64_t number) {
 }
 
 void framed_link::end_read(std::string why) {
-  end_told_ = "the other side closed the link" + (why.empty() ? why : ": " + why);
+  end_told_ =
+      "the other side closed the link" + (why.empty() ? why : ": " + printable(why, end_note_max));
 }
 
 // ---- the writer's -------------------------------------------------------------------------------
@@ -281,10 +293,13 @@ void framed_link::say_events(lock& held) {
     held.lock();
   };
   for (;;) {
-    if (!received_.empty() || (read_next_ && !ended_)) {
+    const bool reads = read_next_ && !ended_ && listener->has_room();
+    if (!received_.empty() || reads) {
       auto batch = std::exchange(received_, {});
-      const bool reads = std::exchange(read_next_, false) && !ended_;
-      if (reads) reading_ = true;
+      if (reads) {
+        read_next_ = false;
+        reading_ = true;
+      }
       unlocked([&] {
         // A short message's answer that is given at once goes out before the next read begins: both
         // take gRPC's lock of the stream, and another thread would do the second (bench_cluster:

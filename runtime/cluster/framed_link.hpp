@@ -31,8 +31,9 @@ struct link_options {
   std::size_t message_bytes_max = max_message;
 };
 
-/// A link over a stream of bytes. Its events come on the transport's threads. Nothing is read while
-/// a listener is in `received`, so a slow listener slows the sender down.
+/// A link over a stream of bytes. Its events come on the transport's threads, and on the thread
+/// that calls `resume`. Nothing is read while a listener is in `received` or has no room, so a slow
+/// listener slows the sender down.
 ///
 ///   open -> closing (the end is told to the other side, who ends the stream) -> ended -> gone
 ///     `------ the stream broke, a wrong frame came, or nothing for too long -----^
@@ -49,6 +50,7 @@ class framed_link final : public link,
   void send(block message, priority urgency) override;
   block allocate(std::size_t size) override { return memory_->allocate(size); }
   bool full() const override;
+  void resume() override;
   void close(const std::string& why) override;
   bool needs_checksum() const override { return false; }  // The frames have a checksum.
 

@@ -35,6 +35,8 @@ class send_queue {
   std::size_t notes() const { return notes_.size(); }
   /// The bytes of the waiting messages, whole or what is left of them.
   std::size_t bytes() const { return bytes_; }
+  /// The number of the waiting messages.
+  std::size_t messages() const { return lanes_[0].size() + lanes_[1].size(); }
   void clear();
 
  private:

@@ -278,6 +278,8 @@ std::string metrics_registry::text() const {
 
 std::vector<prometheus::MetricFamily> metrics_registry::families() const {
   detail::scrape scrape(store_->rejections);
+  // The kinds of this process's own metrics are not those that another process gives their names.
+  scrape.declare(store_->registry.Collect());
   std::vector<prometheus::MetricFamily> of_the_retired;
   const auto collectors = store_->collectors(&of_the_retired);
   scrape.add(std::move(of_the_retired));

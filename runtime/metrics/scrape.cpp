@@ -58,6 +58,13 @@ void merge(MetricType type, ClientMetric& into, ClientMetric from) {
 
 }  // namespace
 
+void scrape::declare(const std::vector<prometheus::MetricFamily>& families) {
+  for (const auto& each : families) {
+    if (!prometheus::CheckMetricName(each.name)) continue;
+    families_.try_emplace(each.name, family{one_line(each.help), each.type, {}});
+  }
+}
+
 void scrape::add(std::vector<prometheus::MetricFamily> families) {
   for (auto& each : families) {
     if (!prometheus::CheckMetricName(each.name)) {

@@ -17,6 +17,9 @@ class scrape {
  public:
   explicit scrape(metric_rejections& rejections) : rejections_(rejections) {}
 
+  /// Sets the kinds and helps of these families, unless they are known. Their samples are not
+  /// added.
+  void declare(const std::vector<prometheus::MetricFamily>& families);
   void add(std::vector<prometheus::MetricFamily> families);
   std::vector<prometheus::MetricFamily> families() const;
 

@@ -56,6 +56,7 @@ void socket_link::begin(std::shared_ptr<link_listener> listener) {
     std::lock_guard lock(mutex_);
     watched_ =
         loop_.watch(socket_.number(), reads | (waits_for_room_ ? EPOLLOUT : 0), shared_from_this());
+    paused_ = false;
   } catch (const std::system_error& e) {
     end(e.what());
   }
@@ -97,7 +98,8 @@ void socket_link::ready(std::uint32_t events) {
   if (events & EPOLLOUT) write_more();
   if (ended_ || !(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   try {
-    read();
+    // Once the other side has gone, what it sent before is in the socket's small buffer.
+    read(events & (EPOLLHUP | EPOLLERR));
   } catch (const malformed& e) {
     gone(e.what());
   } catch (const std::bad_alloc&) {
@@ -148,17 +150,19 @@ void socket_link::send(block message, priority urgency) {
   queued_ += sizeof next + next.message.size();
   if (queued_ > queue_bound) full_ = true;
   lines_[line].push_back(std::move(next));
-  if (queued_ > 2 * queue_bound + max_message) return overflow();
+  if (queued_ > 2 * queue_bound + max_message) {
+    return overflow("more than twice the bound of " + std::to_string(queue_bound) + " bytes waits");
+  }
+  if (lines_[0].size() + lines_[1].size() > waiting_blocks_max) {
+    return overflow("more than " + std::to_string(waiting_blocks_max) + " messages wait");
+  }
   if (!waits_for_room_) flush();
 }
 
 /// Ends the link as if the other side had gone, because it doesn't read.
-void socket_link::overflow() {
+void socket_link::overflow(const std::string& why) {
   stop_sending();
-  loop_.post([self = shared_from_this()] {
-    self->gone("more than twice the bound of " + std::to_string(queue_bound) +
-               " bytes waits to be sent");
-  });
+  loop_.post([self = shared_from_this(), why] { self->gone(why + " to be sent"); });
 }
 
 void socket_link::flush() {
@@ -210,8 +214,13 @@ std::size_t socket_link::write_some(outgoing& next) {
 }
 
 void socket_link::wait_for_room(bool wanted) {
-  if (std::exchange(waits_for_room_, wanted) == wanted || !watched_) return;
-  loop_.change(watched_, reads | (wanted ? EPOLLOUT : 0));
+  if (std::exchange(waits_for_room_, wanted) != wanted) watch();
+}
+
+/// Has the loop report what the link waits for. Requires mutex_.
+void socket_link::watch() {
+  if (!watched_) return;
+  loop_.change(watched_, (paused_ ? 0 : reads) | (waits_for_room_ ? EPOLLOUT : 0));
 }
 
 void socket_link::stop_sending() {
@@ -234,8 +243,23 @@ void socket_link::write_more() {
 
 // ---- receiving
 
-void socket_link::read() {
+void socket_link::resume() {
+  std::lock_guard lock(mutex_);
+  if (std::exchange(paused_, false)) watch();
+}
+
+/// Stops to read where the listener has no room, until `resume`.
+bool socket_link::pauses() {
+  if (!listener_ || listener_->has_room()) return false;
+  std::lock_guard lock(mutex_);
+  if (listener_->has_room()) return false;  // It may have got room before the lock was taken.
+  if (!std::exchange(paused_, true)) watch();
+  return true;
+}
+
+void socket_link::read(bool to_the_end) {
   for (int i = 0; i < reads_a_turn; ++i) {
+    if (!to_the_end && pauses()) return;
     iovec parts[2];
     msghdr where{};
     where.msg_iov = parts;

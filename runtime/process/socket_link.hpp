@@ -65,6 +65,7 @@ class socket_link final : public link,
   /// queue_bound and one message wait to be sent.
   void send(block message, priority urgency) override;
   bool full() const override { return full_.load(); }
+  void resume() override;
   void close(const std::string& why) override;
   bool needs_checksum() const override { return false; }
 
@@ -104,15 +105,17 @@ class socket_link final : public link,
   void trim_later();
 
   // These send and require mutex_.
-  void overflow();
   void flush();
   std::size_t write_some(outgoing& next);
   void wait_for_room(bool wanted);
+  void watch();
+  void overflow(const std::string& why);
   void stop_sending();
 
   // These receive, on the loop's thread only.
   void write_more();
-  void read();
+  void read(bool to_the_end);
+  bool pauses();
   void end_of_file();
   void gone(const std::string& why);
   void parse();
@@ -135,6 +138,7 @@ class socket_link final : public link,
   bool opened_ = false;
   bool sending_ = true;
   bool waits_for_room_ = false;
+  bool paused_ = false;  // True if nothing is read, because the listener has no room.
   std::array<std::deque<outgoing>, 2> lines_;  // The normal and the control line.
   std::size_t under_way_ = none;               // The line whose first frame is partly sent.
   std::size_t queued_ = 0;  // The bytes in lines_, including the entries themselves.

@@ -12,9 +12,18 @@ namespace troupe::detail {
 
 namespace {
 
-/// The largest number of messages that a link may deliver before their turn; more of them mean a
-/// broken link.
-constexpr std::size_t early_messages_max = 4096;
+/// The bound, in bytes, of the messages that a link which doesn't keep the order may deliver before
+/// their turn; more of them mean a broken link.
+constexpr std::size_t early_bytes_max = std::size_t{16} << 20;
+
+/// A message that was not handled yet.
+struct unhandled_message {
+  unhandled_message(message m, const std::shared_ptr<byte_count>& in)
+      : counted(in, m.size() + connection::message_overhead), it(std::move(m)) {}
+
+  counted_bytes counted;
+  message it;
+};
 
 template <class Actor>
 Actor& here() {
@@ -24,10 +33,14 @@ Actor& here() {
 }  // namespace
 
 connection::connection(std::shared_ptr<link> way)
-    : link_(std::move(way)), serial_([] {
+    : link_(std::move(way)),
+      serial_([] {
         static std::atomic<std::uint64_t> last{0};
         return ++last;
-      }()) {}
+      }()),
+      unhandled_(std::make_shared<byte_count>(unhandled_max, [way = std::weak_ptr(link_)] {
+        if (const auto known = way.lock()) known->resume();
+      })) {}
 
 void connection::open(ref<inbox> peer, link_side mine) {
   {
@@ -148,34 +161,58 @@ void connection::received(block bytes) {
     sort_in(std::move(m));
   } catch (const wire_error& e) {
     broken_ = true;
+    forget_early();
     link_->close(std::string("the other side sent ") + e.what());
   }
 }
 
-/// Delivers a message in its turn. A link may repeat a message or bring it early; each is delivered
-/// once, in the order of sending within its urgency.
+/// Delivers a message in its turn. A link that doesn't keep the order may repeat a message or bring
+/// it early; each is delivered once, in the order of sending within its urgency.
 void connection::sort_in(message m) {
-  auto& [sent, heard, early] = inward_[m.header.control];
+  auto& [sent, heard, early, early_bytes] = inward_[m.header.control];
   const auto number = m.header.sequence;
-  if (number <= heard) return;
-  if (number > heard + 1) {
-    if (early.size() >= early_messages_max) throw wire_error("messages out of order");
-    early.emplace(number, std::move(m));
-    return;
+  if (number != heard + 1 && link_->keeps_order()) {
+    throw wire_error("message " + std::to_string(number) + " after message " +
+                     std::to_string(heard) + ", over a link that keeps the order");
   }
+  if (number <= heard) return;
+  if (number > heard + 1) return keep_early(std::move(m));
   deliver(std::move(m));
   for (++heard; !early.empty() && early.begin()->first == heard + 1; ++heard) {
-    deliver(std::move(early.begin()->second));
-    early.erase(early.begin());
+    auto next = std::move(early.extract(early.begin()).mapped());
+    early_bytes -= next.size() + message_overhead;
+    deliver(std::move(next));
+  }
+}
+
+void connection::keep_early(message m) {
+  auto& to = inward_[m.header.control];
+  const auto number = m.header.sequence;
+  if (to.early.contains(number)) return;
+  const auto size = m.size() + message_overhead;
+  if (to.early_bytes + size > early_bytes_max) {
+    throw wire_error("more than " + std::to_string(early_bytes_max) +
+                     " bytes of messages before their turn");
+  }
+  to.early.emplace(number, std::move(m));
+  to.early_bytes += size;
+}
+
+void connection::forget_early() {
+  for (auto& each : inward_) {
+    each.early.clear();
+    each.early_bytes = 0;
   }
 }
 
 void connection::deliver(message m) {
-  const auto& header = m.header;
-  const bool for_remote_replica =
-      header.kind >= message_kind::serves && header.kind <= message_kind::ended;
-  auto kept = std::make_shared<message>(std::move(m));
-  if (kept->header.kind == message_kind::measured) return deliver_measured(std::move(kept));
+  const auto kind = m.header.kind;
+  const bool for_remote_replica = kind >= message_kind::serves && kind <= message_kind::ended;
+  // The last answer of each process is kept.
+  if (kind == message_kind::measured)
+    return deliver_measured(std::make_shared<message>(std::move(m)));
+  const auto unhandled = std::make_shared<unhandled_message>(std::move(m), unhandled_);
+  const std::shared_ptr<const message> kept(unhandled, &unhandled->it);
   if (!for_remote_replica) {
     peer_->post([kept] { here<peer>().heard(*kept); });
     return;
@@ -213,6 +250,8 @@ void connection::writable() {
 }
 
 void connection::closed(const std::string& why) {
+  broken_ = true;
+  forget_early();
   std::map<std::uint32_t, ref<inbox>> all;
   ref<inbox> last;  // The connection and the peer hold each other until here.
   {

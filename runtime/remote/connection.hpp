@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/remote/byte_count.hpp"
 #include "runtime/remote/exported_services.hpp"
 #include "runtime/remote/link.hpp"
 #include "runtime/remote/message.hpp"
@@ -73,8 +74,19 @@ class connection final : public link_listener, public std::enable_shared_from_th
   using measured_function = std::function<void(std::shared_ptr<const message>)>;
   void on_measured(measured_function tell);
 
+  /// The bound, in bytes, of the messages that have come and were not handled yet. Above it nothing
+  /// more is read from the other side, whose link is then full.
+  static constexpr std::size_t unhandled_max = std::size_t{64} << 20;
+  /// The bytes that a message takes here beside its own.
+  static constexpr std::size_t message_overhead = 400;
+  /// The bytes of the messages that have come and were not handled yet.
+  std::size_t unhandled_bytes() const { return unhandled_->bytes(); }
+  /// The bytes of the messages that came before their turn. Only the link's thread may ask.
+  std::size_t early_bytes() const { return inward_[0].early_bytes + inward_[1].early_bytes; }
+
   // These override link_listener.
   void received(block bytes) override;
+  bool has_room() const override { return !unhandled_->is_above(); }
   void writable() override;
   void closed(const std::string& why) override;
 
@@ -83,7 +95,9 @@ class connection final : public link_listener, public std::enable_shared_from_th
   struct lane {
     std::uint64_t sent = 0;
     std::uint64_t heard = 0;
-    std::map<std::uint64_t, message> early;  ///< Messages that came before their turn.
+    /// Messages that came before their turn, over a link that doesn't keep the order.
+    std::map<std::uint64_t, message> early;
+    std::size_t early_bytes = 0;
   };
 
   /// The largest number of `measure` messages that wait for an answer. If there are more, the
@@ -95,11 +109,14 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void pass_on(block bytes, message_header header);
   void send_closed(const std::string& name, const std::string& reason, std::uint8_t control);
   void sort_in(message m);
+  void keep_early(message m);
+  void forget_early();
   void deliver(message m);
   void deliver_measured(std::shared_ptr<const message> m);
 
   const std::shared_ptr<link> link_;
   const std::uint64_t serial_;
+  const std::shared_ptr<byte_count> unhandled_;
   exported_services given_;
   link_side mine_ = link_side::host;
   bool broken_ = false;  ///< True if nothing more is received. Only the link's thread uses this.

@@ -17,7 +17,10 @@
 namespace troupe::detail {
 
 exports::exports(peer& by)
-    : by_(by), forwarded_(by), orphaned_(by, [this](const exported_replica& e) { forget(e); }) {}
+    : by_(by),
+      calls_(std::make_shared<byte_count>(by.system().peer_bytes_max())),
+      forwarded_(by),
+      orphaned_(by, [this](const exported_replica& e) { forget(e); }) {}
 
 void exports::make(const message& m) {
   check_number(m);
@@ -124,15 +127,30 @@ void exports::call(const message& m) {
   ref<call_base> call;
   forwarded_.check_number(header);
   try {
-    if (by_.mine() == peer::side::host && forwarded_.running() >= running_max) {
-      throw call_error(error_kind::overloaded, "more than " + std::to_string(running_max) +
-                                                   " calls over one link are under way");
-    }
+    require_room(m);
     call = read_call(m, e);
   } catch (...) {
     return forwarded_.refuse(header, std::current_exception());
   }
   forwarded_.start(header, e.service, e.slot, std::move(call));
+}
+
+/// Who sends more than there is room for is refused rather than not read: a call under way may wait
+/// for a later message of the same side, so that a link which isn't read could stay so.
+void exports::require_room(const message& m) const {
+  if (by_.mine() != peer::side::host) return;
+  if (forwarded_.running() >= running_max) {
+    throw call_error(error_kind::overloaded, "more than " + std::to_string(running_max) +
+                                                 " calls over one link are under way");
+  }
+  const auto held = calls_->bytes();
+  // A call of any size is taken while there is no other.
+  if (held == 0 || held + m.size() + call_overhead <= calls_->bound()) return;
+  throw call_error(error_kind::overloaded, "the calls over one link that are under way hold " +
+                                               std::to_string(held) + " bytes, and this one has " +
+                                               std::to_string(m.size()) + ": expected at most " +
+                                               std::to_string(calls_->bound()) +
+                                               " (system_options::peer_bytes_max)");
 }
 
 ref<call_base> exports::read_call(const message& m, exported_replica& of) {
@@ -145,6 +163,9 @@ ref<call_base> exports::read_call(const message& m, exported_replica& of) {
   const imports::arrival scope(by_.imported());
   auto call = kind.read(access, body);
   body.finish(kind.name);
+  if (by_.mine() == peer::side::host) {
+    call->counted_in = std::make_shared<const counted_bytes>(calls_, m.size() + call_overhead);
+  }
   return call;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "runtime/remote/byte_count.hpp"
 #include "runtime/remote/exported_replica.hpp"
 #include "runtime/remote/forwarded_calls.hpp"
 #include "runtime/remote/message.hpp"
@@ -44,6 +45,9 @@ class exports {
   /// Tells the other side which replicas of a service were abandoned, because their actors can't
   /// report their end.
   void tell_ends(const service_state& service);
+  /// The bytes of the other side's calls that are under way or still in a queue here. Only the
+  /// calls of a guest are counted.
+  std::size_t call_bytes() const { return calls_->bytes(); }
   /// Forgets the services of replicas that have ended, once no call of theirs is under way.
   void let_go();
   void on_down(const inbox& who);
@@ -58,6 +62,8 @@ class exports {
   static constexpr std::size_t imported_max = 65'536;
   /// The largest number of a guest's calls under way; a further call ends as overloaded.
   static constexpr std::size_t running_max = 65'536;
+  /// The bytes that a call under way takes here beside those of its message.
+  static constexpr std::size_t call_overhead = 1024;
 
   /// The last table of a service that was sent to the other side.
   struct told {
@@ -73,6 +79,8 @@ class exports {
 
   /// These throw what the codecs throw.
   wanted_role read_role(const message& m);
+  /// Throws call_error of kind overloaded for a call of a guest that exceeds a bound.
+  void require_room(const message& m) const;
   ref<call_base> read_call(const message& m, exported_replica& of);
   /// Throws wire_error if the replica's number is in use.
   void check_number(const message& m) const;
@@ -88,6 +96,7 @@ class exports {
   void forget(const exported_replica& e);
 
   peer& by_;
+  const std::shared_ptr<byte_count> calls_;
   forwarded_calls forwarded_;
   orphaned_replicas orphaned_;  ///< The replicas that outlive a lost controller.
   std::map<std::uint32_t, exported_replica> all_;

@@ -126,6 +126,8 @@ class message {
   explicit message(block bytes);
 
   message_header header;
+  /// The size in bytes, header included.
+  std::size_t size() const { return bytes_.size(); }
   wire_reader body(wire_context context = {}) const {
     return wire_reader(bytes_.bytes().subspan(sizeof(message_header)), context);
   }

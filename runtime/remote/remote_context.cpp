@@ -7,9 +7,10 @@ namespace troupe::detail {
 
 remote_context::remote_context(const actor_options& actors, const fault_plan& faults,
                                duration cycle_check, std::shared_ptr<metrics_registry> metrics,
-                               bool isolate)
+                               bool isolate, std::size_t peer_bytes_max)
     : service_context(actors, faults, cycle_check, std::move(metrics)),
       isolate_(isolate),
+      peer_bytes_max_(peer_bytes_max),
       remote_metrics_(std::make_shared<class remote_metrics>(this->metrics())),
       hosted_replicas_(std::make_shared<class hosted_replicas>()) {
   this->metrics().watch(remote_metrics_);

@@ -2,7 +2,6 @@
 
 #include <prometheus/metric_family.h>
 
-#include <algorithm>
 #include <future>
 
 #include "runtime/base/log.hpp"
@@ -14,8 +13,21 @@ namespace {
 
 using families = std::vector<prometheus::MetricFamily>;
 
-/// Reads a process's answer and adds the label that names the process. Returns nothing if the
-/// answer can't be read.
+/// The label that only a controller gives.
+constexpr const char* node_label = "node";
+
+/// Labels a sample with the process that it is of. What the process says of that itself is removed,
+/// because it could name another one. A node names its own child processes.
+void set_process(std::vector<prometheus::ClientMetric::Label>& labels,
+                 const prometheus::ClientMetric::Label& whose) {
+  std::erase_if(labels, [&](const auto& label) {
+    return label.name == whose.name || label.name == node_label;
+  });
+  labels.push_back(whose);
+}
+
+/// Reads a process's answer and labels it with the process. Returns nothing if the answer can't be
+/// read.
 families read(const message& answer, const prometheus::ClientMetric::Label& whose) {
   families all;
   try {
@@ -26,12 +38,7 @@ families read(const message& answer, const prometheus::ClientMetric::Label& whos
               {{whose.name, whose.value}, {"error", e.what()}});
   }
   for (auto& family : all) {
-    for (auto& metric : family.metric) {
-      const bool has_it =
-          std::ranges::find(metric.label, whose.name, &prometheus::ClientMetric::Label::name) !=
-          metric.label.end();
-      if (!has_it) metric.label.push_back(whose);
-    }
+    for (auto& metric : family.metric) set_process(metric.label, whose);
   }
   return all;
 }

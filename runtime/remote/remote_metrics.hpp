@@ -40,9 +40,10 @@ class remote_metrics final : public fetching_collector,
   /// successor with the same label are added, as Prometheus's clients do for worker processes.
   explicit remote_metrics(metrics_registry& home) : home_(home) {}
 
-  /// Asks at the other end of `to` from now on. Every sample gets the label, unless it has one of
-  /// that name. A process that goes on without its link and comes back with its counts has a name
-  /// `process`, which no other process has; for other processes it is empty.
+  /// Asks at the other end of `to` from now on. Every sample gets the label, in place of one of
+  /// that name and of any label `node` that the process has given it. A process that goes on
+  /// without its link and comes back with its counts has a name `process`, which no other process
+  /// has; for other processes it is empty.
   void add(const std::shared_ptr<connection>& to, prometheus::ClientMetric::Label whose,
            std::string process = "");
   /// Removes a connection whose link has closed.

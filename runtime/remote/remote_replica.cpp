@@ -3,6 +3,7 @@
 #include "runtime/actor/ticks.hpp"
 #include "runtime/base/build_stamp.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/wait_report.hpp"
@@ -22,6 +23,9 @@ constexpr duration silence_max = std::chrono::seconds(10);
 /// The least number of pings in that time.
 constexpr int pings = 10;
 constexpr duration ping_pause_min = std::chrono::milliseconds(10);
+
+/// The largest size of the reason that a process tells of a replica's end, in bytes.
+constexpr std::size_t ended_text_max = 4000;
 
 bool executes_at_once(const call_base& call) {
   return call.endpoint.kind != endpoint_kind::coroutine;
@@ -309,7 +313,8 @@ void remote_replica::heard(const message& m) {
         return finish(m);
       case message_kind::ended: {
         auto body = m.body();
-        const auto why = body.read<std::string>();
+        // The text may forge lines of a log, or be as long as a message.
+        const auto why = printable(body.read<std::string>(), ended_text_max);
         if (remote_.stopping()) return lost(why);
         return factory_ ? crash(why)
                         : end_import(why);  // The process that made it tells of a crash.

@@ -42,6 +42,7 @@ class simulated_link final : public link, public std::enable_shared_from_this<si
   void send(block message, priority urgency) override;
   bool full() const override { return under_way_ > under_way_max; }
   bool needs_checksum() const override { return false; }
+  bool keeps_order() const override { return false; }
   void close(const std::string& why) override;
 
  private:

@@ -1,8 +1,8 @@
 #include "runtime/system/program_arguments.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
+#include "runtime/base/print_error.hpp"
 #include "runtime/metrics/metrics_options.hpp"
 
 namespace troupe::detail {
@@ -58,7 +58,7 @@ std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
     app.parse(argc, argv);
     if (faults_option->count() > 0) a.system.faults = fault_plan::parse(faults);
   } catch (const fault_plan_error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    print_error(e.what());
     return 2;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -16,6 +15,7 @@
 
 #include "runtime/base/failing_writes.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/print_error.hpp"
 #include "runtime/base/signal_count.hpp"
 #include "runtime/cluster/acceptor.hpp"
 #include "runtime/cluster/credentials.hpp"
@@ -159,18 +159,18 @@ int tell(const std::exception_ptr& error, bool is_node) {
   try {
     std::rethrow_exception(error);
   } catch (const port_busy& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    print_error(e.what());
     return 2;
   } catch (const trace_file_error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    print_error(e.what());
     return 2;
   } catch (const call_error& e) {
     // A cancelled node has ended as asked.
     if (is_node && e.kind() == error_kind::cancelled) return 0;
-    std::fprintf(stderr, "%s\n", e.what());
+    print_error(e.what());
     return e.kind() == error_kind::cancelled ? 130 : 1;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
+    print_error("error", e.what());
     return 1;
   }
 }

@@ -40,6 +40,11 @@ struct system_options {
   /// cycle has formed, even if a timeout or another branch of `any` would have ended the wait
   /// later. 0 means no search.
   duration cycle_check = std::chrono::seconds(1);
+  /// The time, > 0, after which a turn is long: the metric troupe_replicas_in_long_turn counts its
+  /// replica, and the log names the services of such turns if they hold every thread of the pool.
+  /// The log also names a service if sessions of it are awaited and none has begun or ended for
+  /// this time. The system looks twice a second. A deterministic system ignores it.
+  duration long_turn = std::chrono::seconds(10);
   /// The address where nodes join, HOST:PORT; port 0 means any free port. If it is empty, no node
   /// can join and nothing can be placed on a node. It must be empty in a deterministic system.
   std::string listen = "";
@@ -50,6 +55,10 @@ struct system_options {
   /// The file is made if it doesn't exist. Empty means troupe/join.secret in $XDG_STATE_HOME, or in
   /// ~/.local/state if that is unset.
   std::string join_secret = "";
+  /// The bound, in bytes and > 0, of the calls that replicas in one other process, or on one node,
+  /// have under way at services of this system: their arguments, as they were sent. A further call
+  /// ends as `overloaded`. One call of any size is always taken.
+  std::size_t peer_bytes_max = std::size_t{256} << 20;
   /// If true, each replica that another process places on this system runs in its own child
   /// process.
   bool isolate = false;

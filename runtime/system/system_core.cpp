@@ -48,9 +48,16 @@ const system_options& checked(const system_options& options) {
         "whose nodes are simulated, got \"" +
         options.listen + '"');
   }
+  if (options.peer_bytes_max == 0) {
+    throw std::invalid_argument("system: peer_bytes_max: expected a number > 0, got 0");
+  }
   if (options.cycle_check < duration(0)) {
     throw std::invalid_argument("system: cycle_check: expected a time >= 0, got " +
                                 to_text(options.cycle_check));
+  }
+  if (options.long_turn <= duration(0)) {
+    throw std::invalid_argument("system: long_turn: expected a time > 0, got " +
+                                to_text(options.long_turn));
   }
   if (options.stop_limit < duration(0)) {
     throw std::invalid_argument("system: stop_limit: expected a time >= 0, got " +
@@ -63,6 +70,7 @@ actor_options actor_options_of(const system_options& options) {
   return {.threads = options.threads,
           .deterministic = options.deterministic,
           .seed = options.seed,
+          .long_turn = options.long_turn,
           .trace = options.trace};
 }
 
@@ -87,7 +95,7 @@ std::string hung_services(duration seen_for) {
 
 system_core::system_core(system_options options)
     : remote_context(actor_options_of(checked(options)), options.faults, options.cycle_check,
-                     options.metrics, options.isolate),
+                     options.metrics, options.isolate, options.peer_bytes_max),
       options_(std::move(options)) {
   if (deterministic()) {
     processes_ = std::make_unique<simulated_slot_provider>(*this);

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <new>
@@ -22,6 +23,8 @@ namespace {
 
 /// The maximal number of bytes of a text; the rest is cut off.
 constexpr std::size_t text_bytes_max = std::size_t{64} << 10;
+/// The same for the name of a type.
+constexpr std::size_t type_bytes_max = 1000;
 
 /// A std::system_error whose what() is the text from its own process. The standard library's
 /// constructor would append to the text.
@@ -98,6 +101,22 @@ struct error_snapshot {
 std::string as_text(std::string text) {
   if (text.size() <= text_bytes_max && detail::is_utf8(text)) return text;
   return detail::printable(text, text_bytes_max);
+}
+
+/// Returns a text that came from another process in a form that is safe on a terminal: at most
+/// text_bytes_max bytes, without control characters other than the ends of lines and tabs.
+std::string as_received(std::string_view text) {
+  constexpr std::string_view kept = "\n\t";
+  const auto is_cut = text.size() > text_bytes_max + 3;  // A sender that cuts adds "...".
+  if (is_cut) text = text.substr(0, text_bytes_max);
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of(kept, at), text.size());
+    result += detail::printable(text.substr(at, end - at), text.size() * 6);
+    if (end < text.size()) result += text[end];
+    at = end + 1;
+  }
+  return is_cut ? result + "..." : result;
 }
 
 std::string without_prefix(std::string text, const std::string& prefix) {
@@ -213,6 +232,8 @@ std::exception_ptr wire_codec<std::exception_ptr>::read(wire_reader& from) {
   if (!detail::is_utf8(seen.type) || !detail::is_utf8(seen.text)) {
     from.fail("std::exception_ptr", "its text is no UTF-8");
   }
+  seen.type = detail::printable(seen.type, type_bytes_max);
+  seen.text = as_received(seen.text);
   return make(std::move(seen));
 }
 

@@ -10,6 +10,8 @@ import textwrap
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import run as runner  # noqa: E402
 
 
 def plant(root, files):
@@ -19,10 +21,11 @@ def plant(root, files):
         path.write_text(textwrap.dedent(text))
 
 
-def run(script, *arguments):
+def run(script, *arguments, jobs=2, **environment):
+    environment = {"TROUPE_TEST_SECONDS": "2", "TROUPE_TEST_JOBS": str(jobs), **environment}
     return subprocess.run([sys.executable, str(script), *map(str, arguments)], text=True,
                           capture_output=True, check=False,
-                          env={**os.environ, "TROUPE_TEST_SECONDS": "2", "TROUPE_TEST_JOBS": "2"})
+                          env={name: value for name, value in {**os.environ, **environment}.items() if value})
 
 
 class CheckCase(unittest.TestCase):
@@ -358,14 +361,14 @@ class PublicHeaders(CheckCase):
 
 
 class Runner(CheckCase):
-    def run_scripts(self, scripts, suites=(), names=()):
+    def run_scripts(self, scripts, suites=(), names=(), **more):
         plant(self.root, {f"{name}.sh": "#!/bin/bash\n" + text for name, text in scripts.items()})
         for name in scripts:
             (self.root / f"{name}.sh").chmod(0o755)
         plant(self.root, {
             "tests/suites.txt": "".join(f"{suite}\n" for suite in suites),
             "tests/scripts.txt": "".join(f"{self.root}/{name}.sh\n" for name in scripts)})
-        result = run(HERE.parent / "run.py", self.root, *names)
+        result = run(HERE.parent / "run.py", self.root, *names, **more)
         return result.returncode, result.stdout.splitlines()[-1], result.stdout
 
     def test_closing_lines_are_added_up(self):
@@ -394,6 +397,63 @@ class Runner(CheckCase):
                       echo true >{self.root}/pipe
                       echo "1 passed, 0 failed" """}, suites=[f"{self.root}/test_x"])
         self.assertEqual((code, closing), (0, "2 passed, 0 failed, 0 skipped"), output)
+
+    def begun_in_order(self, kept):
+        """The names of three tests and one that fails, in the order in which they are begun one after the other where seconds.json
+        holds that text."""
+        plant(self.root, {"tests/results/seconds.json": kept})
+        (self.root / "begun").write_text("")
+        suite = self.plant_suite('<TestCase name="x"><OverallResult success="true"/></TestCase></Catch>',
+                                 end=f"echo test_x >>{self.root}/begun")
+        scripts = {name: f'echo {name} >>{self.root}/begun; echo "1 passed, {failed} failed"'
+                   for name, failed in (("a", 0), ("b", 0), ("c", 1))}
+        self.run_scripts(scripts, suites=[suite], jobs=1)
+        return (self.root / "begun").read_text().split()
+
+    def test_the_test_that_took_longest_begins_first(self):
+        folder = self.root.name
+        kept = {f"{folder}/a.sh": 20, f"{folder}/b.sh": 400.5, f"{folder}/c.sh": 1, "test_x": 30, "test_other": 7}
+        self.assertEqual(self.begun_in_order(json.dumps(kept)), ["b", "test_x", "a", "c"])
+        now = json.loads((self.root / "tests/results/seconds.json").read_text())
+        self.assertEqual(now.keys(), kept.keys())
+        self.assertEqual((now["test_other"], now[f"{folder}/c.sh"]), (7, 1))  # the one did not run, the other one failed
+        self.assertTrue(all(now[name] < 20 for name in (f"{folder}/a.sh", f"{folder}/b.sh", "test_x")), now)
+
+    def test_without_seconds_the_tests_begin_in_the_order_of_their_lists(self):
+        for text in "", "{", "[1]", '{"a": null}':
+            with self.subTest(text=text):
+                self.assertEqual(self.begun_in_order(text), ["a", "b", "c", "test_x"])
+
+    def temporary_folders(self, *names, **environment):
+        """Where scripts of these names, and a suite, have their temporary files; "" is where the system has them."""
+        told = self.root / "told"
+        told.write_text("")
+        text = f'echo "$(basename "$0")=$TMPDIR" >>{told}; [[ -z $TMPDIR ]] || touch "$(mktemp -d)/file"'
+        suite = self.plant_suite('<TestCase name="x"><OverallResult success="true"/></TestCase></Catch>', end=text)
+        code, _, output = self.run_scripts({name: f'{text}; echo "1 passed, 0 failed"' for name in names}, [suite], jobs=1,
+                                           **environment)
+        self.assertEqual(code, 0, output)
+        return dict(line.split("=") for line in told.read_text().splitlines())
+
+    def test_temporary_files_are_in_memory_and_gone_at_the_end(self):
+        left = pathlib.Path(f"/dev/shm/troupe-{2 ** 22 + 1}")  # of a run that was killed; there is no such process
+        if runner.has_room_in_memory():
+            left.mkdir(exist_ok=True)
+        [folder] = set(self.temporary_folders("a", "b", TMPDIR="").values())
+        self.assertRegex(folder, "^/dev/shm/troupe-[0-9]+$" if runner.has_room_in_memory() else "^$")
+        self.assertFalse(left.exists())
+        self.assertFalse(folder and os.path.exists(folder))
+
+    def test_a_folder_for_temporary_files_that_is_named_stays(self):
+        self.assertEqual(set(self.temporary_folders("a", TMPDIR=str(self.root)).values()), {str(self.root)})
+
+    def test_what_is_about_disks_has_them_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.root = pathlib.Path(folder) / "deploy"
+            self.root.mkdir()
+            folders = self.temporary_folders("disk_test", "other_test", TMPDIR="")
+        self.assertEqual(folders["disk_test.sh"], "")
+        self.assertEqual(folders["other_test.sh"], folders["test_x"])
 
     def test_whatever_goes_wrong_counts_as_a_failure(self):
         for text in ['echo "1 passed, 2 failed"; exit 1', 'echo "1 passed, 0 failed"; exit 1',

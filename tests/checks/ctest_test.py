@@ -10,6 +10,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
+sys.path.insert(0, str(TESTS))
+import run as runner  # noqa: E402
+
 BUILD = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 
 # Lists cases as Catch2 v2 does, which ends with their number, or as v3 does, and runs the one that is named.
@@ -55,6 +58,13 @@ class Entries(unittest.TestCase):
         for names, label in (suites, "unit"), (scripts, "script"):
             for name in names:
                 self.assertIn(label, read_property(self.entries[name], "LABELS"), name)
+
+    def test_those_that_are_listed_as_the_longest_or_as_on_the_disk_are_there(self):
+        suites = {pathlib.Path(line).name for line in read_lines("suites.txt")}
+        scripts = {"/".join(pathlib.Path(line).parts[-2:]) for line in read_lines("scripts.txt")}
+        longest = (TESTS / "longest.txt").read_text().split()
+        self.assertEqual(sorted({*longest, *runner.ON_DISK} - suites - scripts), [])
+        self.assertEqual(len(longest), len(set(longest)))
 
     def test_an_entry_runs_what_its_line_names(self):
         commands = [entry.get("command") for entry in self.entries.values()]

@@ -38,23 +38,29 @@ grep -q 'a replica is placed on a node service=policy_agent_.* node=one' err &&
   grep -q 'a replica is placed on a node service=policy_agent_.* node=two' err
 report "policies ran on both nodes" $?
 
-# Policies are killed under way; every step of every episode is trained on all the same.
-"$troupe" train "${few[@]}" -n 200000 --runs killed placement.policy=process >out 2>err &
-training=$!
-killed=0
-for _ in $(seq 100); do
-  kill -0 $training 2>/dev/null || break
-  for process in $(pgrep -P $training); do
-    [[ $((RANDOM % 3)) -eq 0 ]] && kill -KILL "$process" 2>/dev/null && killed=$((killed + 1))
+# Policies are killed under way, some of them each time that all are there; every step of every episode is trained on all the same.
+is_whole() {  # whether others have taken the places of those that were killed, or the run has ended
+  local process
+  kill -0 $training 2>/dev/null || return 0
+  for process in "${dead[@]}"; do
+    ! kill -0 "$process" 2>/dev/null || return 1
   done
-  [[ $killed -ge 6 ]] && break
-  sleep 0.3
+  [[ $(pgrep -c -P $training) -ge 3 ]]
+}
+"$troupe" train "${few[@]}" -n 100000 --runs killed placement.policy=process >out 2>err &
+training=$!
+dead=()
+while await_that is_whole && kill -0 $training 2>/dev/null; do
+  for process in $(pgrep -P $training); do
+    [[ $((RANDOM % 3)) -eq 0 ]] && kill -KILL "$process" 2>/dev/null && dead+=("$process")
+  done
+  [[ ${#dead[@]} -ge 6 ]] && break
 done
 wait $training
 code=$?
-[[ $code -eq 0 && $killed -ge 6 ]]
-report "a run whose policies are killed $killed times comes to its end" $?
-holds "and has trained on every step, with no rollout lost" "s['steps'] >= 200000 and s['rollouts_failed'] == 0"
+[[ $code -eq 0 && ${#dead[@]} -ge 6 ]]
+report "a run whose policies are killed ${#dead[@]} times comes to its end" $?
+holds "and has trained on every step, with no rollout lost" "s['steps'] >= 100000 and s['rollouts_failed'] == 0"
 grep -q 'a replica is restarted service=policy_agent_' err
 report "the policies were started again" $?
 finish

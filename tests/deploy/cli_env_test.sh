@@ -120,6 +120,26 @@ run check-env openenv:seedless "$(serve seedless:Seedless)" --steps 100 --json
 [[ $code -eq 0 ]]
 report "a server that takes no seed has no fault" $?
 holds "but a warning" 'any("takes no seed" in each["expected"] for each in s["warnings"]) and s["speed"]'
+cat >late.py <<'EOF'
+import time
+import unsound
+
+
+class Late(unsound.Sound):
+    taken = 0
+
+    def step(self, action):
+        Late.taken += 1
+        if Late.taken > 60:
+            time.sleep(1000)
+        return super().step(action)
+EOF
+run check-env openenv:late "$(serve late:Late)" env.step_timeout=3 --steps 200 --json
+[[ $code -eq 1 ]]
+report "a server that no longer replies ends the checks" $?
+holds "with one fault that names the limit and its option" \
+  'len(s["faults"]) == 1 and "no reply within 3000 ms (env.step_timeout)" in s["faults"][0]["got"] and
+   any("not replied" in each["reason"] for each in s["skipped"])'
 unset PYTHONPATH
 rm -rf runs
 run train --algo ppo --env openenv:cart "$(serve CartPole-v1)" -n 256 rollout.n_steps=64 --seed 1
@@ -132,6 +152,11 @@ rm -rf runs
 for command in "check-env openenv:cart" "train --algo ppo --env openenv:cart -n 64"; do
   refuses "$command refuses a view by its member" 2 'view/action/n: expected a number of choices > 0' \
     $command "$(serve CartPole-v1)" 'env.options.view={"action":{"n":0}}'
+  refuses "$command refuses a view that is no object" 2 'expected an object such as {"observation"' \
+    $command "$(serve CartPole-v1)" 'env.options.view=[]'
+  refuses "$command refuses a mask of another size" 2 'n: expected 4, the size of /obs' \
+    $command "$(serve CartPole-v1)" \
+    'env.options.view={"observation":"/obs","action":{"n":3},"action_mask":"/obs"}'
   refuses "$command refuses a value that is not there" 2 '/wind: expected a value of the first observation' \
     $command "$(serve CartPole-v1)" 'env.options.view={"observation":"/wind"}'
 done

@@ -67,6 +67,9 @@ troupe::task<> demo(troupe::system& sys) {
 int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }
 CPP
 
+# Objects of headers that have not changed since the last time come from the cache.
+launcher=$(command -v ccache || true)
+export CCACHE_BASEDIR=$place CCACHE_NOHASHDIR=1
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 cmake --install "$build" --prefix "$place/installed" >"$place/log" 2>&1 || fail "cmake --install"
 for file in share/man/man1/troupe.1 share/bash-completion/completions/troupe share/zsh/site-functions/_troupe \
@@ -75,7 +78,7 @@ for file in share/man/man1/troupe.1 share/bash-completion/completions/troupe sha
 done
 configure() {  # configure FOLDER COMPILER: the outside program
   cmake -S "$place/program" -B "$place/program/$1" -G Ninja "-DCMAKE_CXX_COMPILER=$2" \
-    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1
 }
 configure build "$compiler" || fail "find_package(troupe)"
 grep -q 'CMAKE_BUILD_TYPE was not given: expected one, took Release' "$place/log" &&

@@ -3,8 +3,7 @@
 set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
-nodes=()
-trap 'kill -KILL "${nodes[@]}" ${training:-} 2>/dev/null; wait; rm -rf "$folder"' EXIT
+trap 'wait; rm -rf "$folder"' EXIT
 
 start_node() {  # start_node NAME: a node with room for two replicas
   "$troupe" node --join "$address" --name "$1" --slots 2 --metrics-port 0 >"$1.log" 2>&1 &
@@ -25,6 +24,7 @@ trial() {  # trial ALGO OPTION...
   shift
   address=127.0.0.1:$(free_port)
   nodes=()
+  trap 'kill -KILL "${nodes[@]}" ${training:-} 2>/dev/null; wait' EXIT
   start_node "$algo-one"
   start_node "$algo-two"
   "$troupe" train --algo "$algo" -n 100000000 --listen "$address" --wait-for-nodes 2 --metrics-port 0 --runs "$algo" \
@@ -52,8 +52,23 @@ trial() {  # trial ALGO OPTION...
   wait "${nodes[@]}" 2>/dev/null
 }
 
-every=2560  # steps between two checkpoints
-trial ppo env.replicas=4 rollout.batch=2 env.n_envs=2 rollout.n_steps=64 trainer.n_epochs=1 checkpoint.every_updates=10
-every=2000
-trial dqn env.replicas=4 checkpoint.every_updates=500
+# Side by side, as each waits for 20 s: the checkpoint after the loss and the resumed run wait for the replicas that are lost.
+begin() {  # begin EVERY ALGO OPTION...: a trial whose checkpoints are EVERY steps apart
+  every=$1
+  shift
+  (
+    trial "$@"
+    echo "$passed $failed" >"$1.counts"
+  ) >"$1.told" 2>&1 &
+}
+
+begin 2560 ppo env.replicas=4 rollout.batch=2 env.n_envs=2 rollout.n_steps=64 trainer.n_epochs=1 checkpoint.every_updates=10
+begin 2000 dqn env.replicas=4 checkpoint.every_updates=500
+wait
+for algo in ppo dqn; do
+  cat "$algo.told"
+  read -r of_trial lost_by_trial <"$algo.counts" || { of_trial=0 lost_by_trial=1; }
+  passed=$((passed + of_trial))
+  failed=$((failed + lost_by_trial))
+done
 finish

@@ -27,7 +27,7 @@ says 'warning the controller is lost; this node waits for it or its successor re
 report "the end of its controller is one sentence" $?
 says "$nobody" 2
 report "and then there is none, once more" $?
-sleep 2  # it has asked again several times
+sleep 2  # it asks again several times, of which it says nothing
 [[ $(grep -c 'no controller takes this node' node.log) -eq 2 ]] && ! grep -q 'ipv4:' node.log
 report "the same is said once, and without what gRPC calls it" $?
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every example in a folder of its own, checks its exit code, that it keeps below 150 lines and opens
-# with its roles; and that one that prints a result prints it.
+# with its roles; and that one that prints a result prints it. Those that own_program_test.sh and
+# algorithm_class_test.sh train to their ends are trained for a moment here.
 set -u
 build=$(cd "$1" && pwd)
 sources=$(cd "$(dirname "$0")/../../examples" && pwd)
@@ -34,15 +35,16 @@ serve_cartpole() {
 }
 
 serve_cartpole
+asked=
 for source in "$sources"/*.cpp; do
   name=$(basename "$source" .cpp)
   rm -f "$place/output"
   check "$name keeps below 150 lines" test "$(wc -l <"$source")" -lt 150
   check "$name opens with its roles" grep -qiE "roles|parts" <(head -20 "$source")
   arguments=()
-  [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
+  [[ $name != own_program ]] || arguments=(train -n 2048 evaluation.final_episodes=1 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
-  [[ $name != own_algorithm_class ]] || arguments=(train --algo cem --metrics-port 0)
+  [[ $name != own_algorithm_class ]] || arguments=(train --algo cem -n 1 --metrics-port 0)
   [[ $name != train_on_openenv ]] ||
     arguments=(train -n 4096 --metrics-port 0 env.placement=thread evaluation.final_episodes=2)
   # Where this machine can't make sandboxes it judges its answers without.
@@ -57,6 +59,12 @@ for source in "$sources"/*.cpp; do
   if [[ $name == own_metrics ]]; then
     check "$name counts in its processes" grep -q '^bandit_pulls_total{lever="right",process="bandits-1"} [1-9]' "$place/output"
     check "$name shows what its loop records" grep -q '^bandit_recorded{column="bandit/right"} 0\.' "$place/output"
+  fi
+  # One that hands all that it is given to troupe::run or troupe::main has their answers; one of each is asked.
+  taken_by=$(grep -oE 'return troupe::(run|main)\(argc, argv' "$source")
+  if [[ -n $taken_by && $(grep -o argv "$source" | wc -l) -eq 2 ]]; then
+    [[ $asked != *"$taken_by"* ]] || continue
+    asked+=$taken_by
   fi
   check "$name takes --help" "$build/examples/$name" --help >/dev/null
   "$build/examples/$name" --no-such-option >/dev/null 2>&1

@@ -22,7 +22,8 @@
                      of the way from random players to the scripted ones; without it at most a tenth above the best blind
                      listener
   credit             bar_problem-v0 with 30 agents by the commands of the guide: the medians of agents that learn from their own
-                     rewards, from the team's, from both, from difference rewards, and by COMA must be what CREDIT says
+                     rewards, from the team's, from both and from difference rewards must be what CREDIT says. COMA is not
+                     among them: the guide says why
   tag                simple_tag_v3 by the command of the guide: the catches of trained chasers must be at least three times those
                      of random ones, of a runner that follows the published rule and of one that moves at random
 
@@ -80,16 +81,16 @@ TEAMS = {"turn_taking": {"ippo": 8.93, "mappo": 8.77, "coma": 6.88, "iql": 10.2,
 TEAM_STEPS = 100_000
 TEAM_NAMES = {"turn_taking": "TurnTaking-v0", "coming_and_going": "ComingAndGoing-v0"}
 
-# The bar problem. If each agent goes for its own reward, all go, 7 or 8 on each night: the only equilibrium of fixed choices, of
-# 0.153. The best attendance, four on each night, gives 0.196. Agents that learn from the team's mean must come half of the way
-# from the one to the other, which no attendance gives if all go. With difference rewards the best attendance is an equilibrium:
-# IQL must come to 0.188, as nights with three to five agents give at least 0.1889; of IPPO, whose agents all move at once, and of
-# COMA it is required that they are not below agents that think of themselves alone. IQL's agents that do so come to the
+# The bar problem. If each agent goes for its own reward, all go, 7 or 8 on each night: the only equilibrium of fixed choices,
+# of 0.153. The best attendance, four on each night, gives 0.196. Agents that learn from the team's mean must come half of the
+# way from the one to the other, which no attendance gives if all go. With difference rewards the best attendance is an
+# equilibrium: IQL must come to 0.188, as nights with three to five agents give at least 0.1889; of IPPO, whose agents all
+# move at once, it is required that it is not below agents that think of themselves alone. IQL's agents that do so come to the
 # equilibrium; IPPO's must at least use all nights: on three nights 30 agents have at most 0.101.
 CREDIT = {"ippo_own": 0.102, "ippo_mixed": 0.102, "ippo_shared": 0.175, "ippo_difference": 0.153,
-          "iql_own": 0.15, "iql_mixed": 0.15, "iql_shared": 0.175, "iql_difference": 0.188, "coma_counterfactual": 0.153}
+          "iql_own": 0.15, "iql_mixed": 0.15, "iql_shared": 0.175, "iql_difference": 0.188}
 LEARNS_FROM = {"own": "agents.shared_reward=0", "mixed": "agents.shared_reward=0.5", "shared": "agents.shared_reward=1",
-               "difference": "env.difference_rewards=true", "counterfactual": "agents.shared_reward=1"}
+               "difference": "env.difference_rewards=true"}
 
 SPEAKER = ("algorithms/mappo", "--env", "simple_speaker_listener_v4")
 TAG, CATCH = ("guides/multi_agent", "--env", "simple_tag_v3"), 10.0  # what a catch is worth

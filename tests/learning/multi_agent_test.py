@@ -93,7 +93,7 @@ class Judged(unittest.TestCase):
     def test_each_kind_of_reward_has_a_bar(self):
         def name_of(words):
             rewards = next(rewards for rewards, option in multi_agent.LEARNS_FROM.items() if option in words)
-            return f"{words[1]}_{'counterfactual' if words[1] == 'coma' else rewards}"
+            return f"{words[1]}_{rewards}"
         for name in multi_agent.CREDIT:
             for below, count in ((0, 0), (STEP, 1)):
                 found = faults("credit", lambda cell, words, seed, name=name, below=below:

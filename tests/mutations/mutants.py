@@ -16,6 +16,7 @@ from sites import draw, sites_of
 from tree import LIBRARIES, count_compilers
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+HEADER = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 CONSTANT = re.compile(r"\bconst(?:expr|eval|init)\b")
 MACRO = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s*\(")
 LOGGED = ("log::", "troupe::log::", "spdlog::", "::troupe::log::")
@@ -161,16 +162,34 @@ def load_clang():
     return cindex
 
 
-class Factory:
-    """Makes mutants of sites, of the repository's own text. What it finds out is kept in `known`, by site."""
+def without_precompiled(flags):
+    """The flags with the headers of a precompiled header in its place: it holds those of the copy that is built."""
+    plain, place = [], 0
+    while place < len(flags):
+        if flags[place:place + 2] == ["-Xclang", "-include-pch"]:
+            place += 4
+        elif flags[place:place + 2] == ["-Xclang", "-include"]:
+            for header in HEADER.findall(read(flags[place + 3])):
+                plain += ["-include", header]
+            place += 4
+        else:
+            plain += [flags[place]]
+            place += 1
+    return plain
 
-    def __init__(self, tree, plants, known):
+
+class Factory:
+    """Makes mutants of sites below `folders`, all where there are none, of the repository's own text. What it finds out is
+    kept in `known`, by site."""
+
+    def __init__(self, tree, plants, known, folders=()):
         self.cindex = load_clang()
         self.tree, self.plants, self.known = tree, plants, known
         self.rules = read(HERE / "mutants.py") + read(HERE / "sites.py")  # where they change nothing is known
         self.commands = self.read_commands()
         self.sources = self.find_sources(LIBRARIES)
         self.tests = self.find_sources([f"tests/{library}" for library in LIBRARIES])
+        self.files = self.find_files(folders)
 
     def read_commands(self):
         """The compile commands by source."""
@@ -214,9 +233,17 @@ class Factory:
                         sources[name] = min(sources.get(name, source), source, key=lambda one: distance(one, name))
         return sources
 
+    def find_files(self, folders):
+        """The files of the libraries that lie below folders."""
+        below = [tuple(name for name in sorted(self.sources) if name.startswith(folder.rstrip("/") + "/")) for folder in folders]
+        for folder, files in zip(folders, below):
+            if not files:
+                raise Problem(f"--under {folder}: expected a folder of {', '.join(LIBRARIES)} with C++ files")
+        return sorted(set().union(*below)) if folders else sorted(self.sources)
+
     def sites(self):
-        """All sites, outside of what is planted."""
-        for file in sorted(self.sources):
+        """All sites of the files, outside of what is planted."""
+        for file in self.files:
             planted = [edit for plant in self.plants if plant.file == file for edit in plant.edits]
             for site in sites_of(file, read(self.tree.root / file)):
                 if not any(edit.start < site.end and site.start < edit.end for edit in planted):
@@ -305,7 +332,7 @@ class Factory:
         command = shlex.split(self.commands[source]["command"])
         compiler = next(place for place, word in enumerate(command) if "clang++" in os.path.basename(word))
         flags = [f"-I{self.tree.root}" if flag == f"-I{self.tree.source}" else flag
-                 for flag in command[compiler + 1:command.index("-o")]]
+                 for flag in without_precompiled(command[compiler + 1:command.index("-o")])]
         arguments = ["-working-directory", self.commands[source]["directory"], *flags, *FLAGS]
         try:
             index = self.cindex.Index.create(excludeDecls=True)

@@ -28,6 +28,8 @@ def read_arguments():
     parser.add_argument("--update", action="store_true", help=f"with --list: write the table into {DOCUMENT}")
     parser.add_argument("--seed", type=int, default=1, help="what the random mutants are drawn from (%(default)s)")
     parser.add_argument("--count", type=int, default=100, help="how many random mutants to judge (%(default)s)")
+    parser.add_argument("--under", nargs="+", default=[], metavar="FOLDER",
+                        help="draw random mutants from the files of these folders alone")
     parser.add_argument("--jobs", type=int, default=1, help="suites that run at the same time (%(default)s)")
     parser.add_argument("--json", action="store_true", help="end with one JSON object")
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)

@@ -119,6 +119,11 @@ class Mutate(unittest.TestCase):
         fewer = self.judge_random("--count", "2")[1]
         self.assertEqual([line.split(": caught")[0].replace("/2]", "/7]") for line in fewer if line.startswith("[")],
                          drawn[:2], "a seed has one order")
+        below = self.judge_random("--count", "2", "--under", "runtime")[1]
+        self.assertEqual(below[-1], fewer[-1], "all files are below runtime")
+        result = mutate(self.root, "--under", "runtime/none")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--under runtime/none: expected a folder of ", result.stderr)
         other = self.judge_random("--count", "50", "--seed", "2")[1]
         others = [line.split("] ")[1].split(": caught")[0] for line in other if line.startswith("[")]
         self.assertNotEqual(others, [line.split("] ")[1] for line in drawn])

@@ -91,8 +91,7 @@ class RandomMutants:
 
     def gather(self):
         """The first `--count` mutants of the seed's order that compile and are reached, built."""
-        self.build_what_is_parsed()
-        factory = Factory(self.tree, self.plants, self.results.sites)
+        factory = Factory(self.tree, self.plants, self.results.sites, self.arguments.under)
         queue, count, drawn = factory.draw(self.arguments.seed), self.arguments.count, []
         while True:
             reached = [mutant for mutant in drawn if self.reach_of(mutant)]
@@ -106,12 +105,6 @@ class RandomMutants:
             if not more and len(built) == len(drawn):
                 return reached[:count]
             drawn = built
-
-    def build_what_is_parsed(self):
-        """The precompiled headers that compile commands name; libclang reads them."""
-        commands = (self.tree.build / "compile_commands.json").read_text()
-        if "cmake_pch.hxx.pch" in commands:
-            self.tree.compile(["troupe_torch"])
 
     def build(self, mutants, factory):
         """Builds what mutants need, and returns those that compile."""

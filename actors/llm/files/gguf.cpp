@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <regex>
@@ -37,6 +38,8 @@ constexpr std::uint64_t tensors_max = 1 << 20;
 constexpr std::uint64_t name_bytes_max = 64;  // the most bytes in a tensor's name
 constexpr std::uint64_t key_bytes_max = 65535;
 constexpr std::uint32_t rank_max = 4;
+// What comes before the tensors. A vocabulary of 256,000 tokens with its merges takes 15 MB.
+constexpr std::uint64_t header_bytes_max = std::uint64_t{256} << 20;
 
 std::optional<tensor_type> type_numbered(std::uint32_t number) {
   switch (number) {
@@ -82,17 +85,30 @@ std::string in_quotes(std::string_view text) { return '"' + detail::printable(te
 /// Reads values from the file one after the other, and throws at its end.
 class cursor {
  public:
-  explicit cursor(const mapped_file& file) : file_(file) {}
+  /// Keeps the bytes that it reads in `kept`, so that texts stay valid as long as that.
+  cursor(const input_file& file, std::deque<std::string>& kept) : file_(file), kept_(kept) {}
 
   std::uint64_t offset() const { return at_; }
-  std::uint64_t left() const { return file_.bytes().size() - at_; }
+  std::uint64_t left() const { return file_.size() - at_; }
+  /// The bytes that may still be read.
+  std::uint64_t room() const {
+    return std::min(left(), header_bytes_max - std::min(at_, header_bytes_max));
+  }
 
   std::string_view take(std::uint64_t count, const std::string& what) {
     if (count > left())
       throw error(what + ": expected " + std::to_string(count) +
-                  " bytes, got the end of the file at byte " +
-                  std::to_string(file_.bytes().size()));
-    const auto bytes = file_.bytes().substr(at_, count);
+                  " bytes, got the end of the file at byte " + std::to_string(file_.size()));
+    if (count > room())
+      throw error(what + ": expected metadata and a list of tensors of at most " +
+                  std::to_string(header_bytes_max) + " bytes");
+    if (count > here_.size()) {
+      constexpr std::uint64_t usual = std::uint64_t{1} << 20;
+      const auto size = std::min(std::max(usual, count), left());
+      here_ = kept_.emplace_back(file_.read(at_, static_cast<std::size_t>(size)));
+    }
+    const auto bytes = here_.substr(0, count);
+    here_.remove_prefix(count);
     at_ += count;
     return bytes;
   }
@@ -117,7 +133,9 @@ class cursor {
   }
 
  private:
-  const mapped_file& file_;
+  const input_file& file_;
+  std::deque<std::string>& kept_;
+  std::string_view here_;  // what was read and not yet taken
   std::uint64_t at_ = 0;
 };
 
@@ -194,9 +212,9 @@ gguf_value read_array_value(cursor& from, const std::string& what) {
     throw from.error(what + ": expected an array of numbers or texts, got elements of type " +
                      std::to_string(static_cast<std::uint32_t>(type)));
   const auto count = from.number<std::uint64_t>(what);
-  if (count > from.left() / least_bytes(type))
+  if (count > from.room() / least_bytes(type))
     throw from.error(what + ": expected an array that fits into the " +
-                     std::to_string(from.left()) + " bytes left, got " + std::to_string(count) +
+                     std::to_string(from.room()) + " bytes left, got " + std::to_string(count) +
                      " elements");
   if (is_whole(type)) {
     return read_array<std::int64_t>(count, [&] { return whole_number(from, type, what); });
@@ -229,7 +247,7 @@ struct listed_tensor {
   std::uint64_t size = 0;
 };
 
-listed_tensor read_listed(cursor& from, const std::shared_ptr<const mapped_file>& file) {
+listed_tensor read_listed(cursor& from, const std::shared_ptr<const input_file>& file) {
   const auto name = from.text(name_bytes_max, "a tensor's name");
   const auto what = "tensor " + in_quotes(name);
   listed_tensor tensor;
@@ -263,14 +281,14 @@ listed_tensor read_listed(cursor& from, const std::shared_ptr<const mapped_file>
 void check_overlap(const std::map<std::string, tensor_view, std::less<>>& tensors) {
   std::vector<const tensor_view*> in_order;
   for (const auto& [name, view] : tensors) {
-    if (!view.bytes.empty()) in_order.push_back(&view);
+    if (view.size > 0) in_order.push_back(&view);
   }
   std::sort(in_order.begin(), in_order.end(),
-            [](const auto* a, const auto* b) { return a->bytes.data() < b->bytes.data(); });
+            [](const auto* a, const auto* b) { return a->offset < b->offset; });
   for (std::size_t i = 1; i < in_order.size(); ++i) {
-    const auto before = in_order[i - 1]->bytes;
-    if (before.data() + before.size() > in_order[i]->bytes.data())
-      throw in_order[i]->error("expected it after tensor " + in_quotes(in_order[i - 1]->name) +
+    const auto& before = *in_order[i - 1];
+    if (before.offset + before.size > in_order[i]->offset)
+      throw in_order[i]->error("expected it after tensor " + in_quotes(before.name) +
                                ", got bytes of both");
   }
 }
@@ -347,8 +365,9 @@ void gguf_file::add_other_parts(const std::filesystem::path& path) {
 }
 
 void gguf_file::read_file(const std::filesystem::path& path) {
-  file_ = std::make_shared<const mapped_file>(path);
-  cursor from(*file_);
+  file_ = std::make_shared<const input_file>(path);
+  header_ = std::make_shared<std::deque<std::string>>();
+  cursor from(*file_, *header_);
   if (const auto magic = from.take(4, "magic"); magic != "GGUF")
     throw llm_file_error(path.string() + ": expected a GGUF file, got one that begins with " +
                          in_quotes(magic));
@@ -378,7 +397,7 @@ void gguf_file::read_file(const std::filesystem::path& path) {
   for (std::uint64_t i = 0; i < tensor_count; ++i) listed.push_back(read_listed(from, file_));
   const auto step = std::uint64_t(alignment);
   const auto data = (from.offset() + step - 1) / step * step;
-  const auto size = file_->bytes().size();
+  const auto size = file_->size();
   for (auto& [view, offset, bytes] : listed) {
     if (offset % step != 0)
       throw view.error("expected an offset that " + std::to_string(step) + " divides, got " +
@@ -387,7 +406,8 @@ void gguf_file::read_file(const std::filesystem::path& path) {
       throw view.error("expected " + std::to_string(bytes) + " bytes from byte " +
                        std::to_string(data) + " + " + std::to_string(offset) +
                        " on, got the end of the file at byte " + std::to_string(size));
-    view.bytes = file_->bytes().substr(data + offset, bytes);
+    view.offset = data + offset;
+    view.size = bytes;
     const auto name = view.name;
     if (!tensors_.emplace(name, std::move(view)).second)
       throw llm_file_error(path.string() + ": tensor " + in_quotes(name) + ": expected it once");

@@ -1,6 +1,7 @@
 #pragma once
 // A reader of GGUF files, for models and tokenizers (read_model.hpp, read_tokenizer.hpp).
 
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,7 +15,7 @@
 namespace troupe::llm {
 
 /// A metadata value of a GGUF file. Integers of every width are widened, and arrays hold numbers or
-/// texts. Texts are views of the mapped file.
+/// texts. Texts are views of what gguf_file has read.
 using gguf_value =
     std::variant<bool, std::int64_t, double, std::string_view, std::vector<std::int64_t>,
                  std::vector<double>, std::vector<std::string_view>>;
@@ -26,7 +27,7 @@ using gguf_value =
 /// metadata, and the tensors are in all of them.
 class gguf_file {
  public:
-  /// Maps the file, or all parts, and reads the metadata and the lists of tensors. Throws
+  /// Opens the file, or all parts, and reads the metadata and the lists of tensors. Throws
   /// llm_file_error for a truncated file, impossible counts and lengths, a key or tensor that
   /// occurs twice, an unsupported element type, tensors that aren't aligned, overlap or lie beyond
   /// the end, and parts that are missing or belong to another model.
@@ -62,7 +63,8 @@ class gguf_file {
   void read_file(const std::filesystem::path& path);
   void add_other_parts(const std::filesystem::path& path);
 
-  std::shared_ptr<const mapped_file> file_;
+  std::shared_ptr<const input_file> file_;
+  std::shared_ptr<std::deque<std::string>> header_;  // with the texts of the metadata
   std::map<std::string, gguf_value, std::less<>> metadata_;
   std::map<std::string, tensor_view, std::less<>> tensors_;
 };

@@ -2,16 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/files/input_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
-#include "actors/llm/files/mapped_file.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/large_json.hpp"
 
 namespace troupe::llm {
 
 nlohmann::json read_model_json(const std::filesystem::path& path) {
-  const mapped_file file(path);
-  return parse_model_json(file.bytes(), path.string());
+  return parse_model_json(read_whole_file(path, model_json_bytes_max), path.string());
 }
 
 nlohmann::json parse_model_json(std::string_view text, const std::string& place) {

@@ -38,23 +38,21 @@ std::optional<std::uint64_t> whole_number(const json& value) {
 /// Reads the header of one file.
 class header_reader {
  public:
-  explicit header_reader(std::shared_ptr<const mapped_file> file) : file_(std::move(file)) {}
+  explicit header_reader(std::shared_ptr<const input_file> file) : file_(std::move(file)) {}
 
   safetensors_file read() {
-    const auto bytes = file_->bytes();
-    if (bytes.size() < length_bytes)
+    if (file_->size() < length_bytes)
       throw error("expected the 8 bytes of the header's length, got a file of " +
-                  std::to_string(bytes.size()));
+                  std::to_string(file_->size()));
     std::uint64_t length = 0;
-    std::memcpy(&length, bytes.data(), length_bytes);  // little-endian, as is every host
-    if (length > model_json_bytes_max || length > bytes.size() - length_bytes)
-      throw error("at byte 0: expected a header of at most " +
-                  std::to_string(
-                      std::min<std::uint64_t>(model_json_bytes_max, bytes.size() - length_bytes)) +
+    file_->read(0, length_bytes, reinterpret_cast<char*>(&length));  // little-endian, as every host
+    const auto most = std::min<std::uint64_t>(model_json_bytes_max, file_->size() - length_bytes);
+    if (length > most)
+      throw error("at byte 0: expected a header of at most " + std::to_string(most) +
                   " bytes, got one of " + std::to_string(length));
-    data_ = bytes.substr(length_bytes + length);
+    data_ = length_bytes + length;
     const auto header =
-        parse_model_json(bytes.substr(length_bytes, length), file_->path().string() + ": header");
+        parse_model_json(file_->read(length_bytes, length), file_->path().string() + ": header");
     if (!header.is_object()) throw error("header: expected an object");
 
     safetensors_file result{.file = file_};
@@ -106,21 +104,22 @@ class header_reader {
     const bool two = offsets.is_array() && offsets.size() == 2;
     const auto begin = two ? whole_number(offsets[0]) : std::nullopt;
     const auto end = two ? whole_number(offsets[1]) : std::nullopt;
-    if (!begin || !end || *begin > *end || *end > data_.size())
+    if (!begin || !end || *begin > *end || *end > data_bytes())
       throw error(name, "data_offsets: expected [begin, end] within the " +
-                            std::to_string(data_.size()) + " bytes after the header, got " +
+                            std::to_string(data_bytes()) + " bytes after the header, got " +
                             detail::printable(offsets.dump(-1, ' ', true), 60));
-    view.bytes = data_.substr(*begin, *end - *begin);
+    view.offset = data_ + *begin;
+    view.size = *end - *begin;
     std::uint64_t expected = 0;
     try {
       expected = bytes_of(view.type, view.shape);
     } catch (const std::invalid_argument& e) {
       throw view.error(std::string("expected ") + e.what());
     }
-    if (view.bytes.size() != expected)
+    if (view.size != expected)
       throw view.error("expected " + std::to_string(expected) + " bytes for " +
                        std::string(name_of(view.type)) + ' ' + to_string(view.shape) + ", got " +
-                       std::to_string(view.bytes.size()));
+                       std::to_string(view.size));
     return view;
   }
 
@@ -129,24 +128,24 @@ class header_reader {
     std::vector<const tensor_view*> in_order;
     for (const auto& [name, view] : tensors) in_order.push_back(&view);
     std::sort(in_order.begin(), in_order.end(), [](const auto* a, const auto* b) {
-      return std::pair(a->bytes.data(), a->bytes.size()) <
-             std::pair(b->bytes.data(), b->bytes.size());
+      return std::pair(a->offset, a->size) < std::pair(b->offset, b->size);
     });
-    const char* covered = data_.data();
+    auto covered = data_;
     for (const auto* view : in_order) {
-      if (view->bytes.data() != covered)
+      if (view->offset != covered)
         throw view->error("expected it to begin where the one before ends, at byte " +
-                          std::to_string(covered - file_->bytes().data()));
-      covered += view->bytes.size();
+                          std::to_string(covered));
+      covered += view->size;
     }
-    if (covered != data_.data() + data_.size())
-      throw error("expected tensors up to the end, byte " + std::to_string(file_->bytes().size()) +
-                  ", got the last one's end at byte " +
-                  std::to_string(covered - file_->bytes().data()));
+    if (covered != file_->size())
+      throw error("expected tensors up to the end, byte " + std::to_string(file_->size()) +
+                  ", got the last one's end at byte " + std::to_string(covered));
   }
 
-  std::shared_ptr<const mapped_file> file_;
-  std::string_view data_;
+  std::uint64_t data_bytes() const { return file_->size() - data_; }
+
+  std::shared_ptr<const input_file> file_;
+  std::uint64_t data_ = 0;  ///< the offset of the first byte after the header
 };
 
 std::map<std::string, tensor_view> read_sharded(const fs::path& index_path) {
@@ -186,7 +185,7 @@ std::map<std::string, tensor_view> read_sharded(const fs::path& index_path) {
 }  // namespace
 
 safetensors_file read_safetensors(const fs::path& path) {
-  return header_reader(std::make_shared<const mapped_file>(path)).read();
+  return header_reader(std::make_shared<const input_file>(path)).read();
 }
 
 std::map<std::string, tensor_view> read_checkpoint_tensors(const fs::path& path) {

@@ -13,12 +13,12 @@ namespace troupe::llm {
 /// A safetensors file (github.com/huggingface/safetensors, "Format"). It has eight bytes with the
 /// length of the header, the header in JSON, and the bytes of the tensors one after the other.
 struct safetensors_file {
-  std::shared_ptr<const mapped_file> file;
+  std::shared_ptr<const input_file> file;
   std::map<std::string, tensor_view> tensors;
   std::map<std::string, std::string> metadata;  ///< the header's "__metadata__"
 };
 
-/// Maps the file and reads only the header. Throws llm_file_error for a file that the format
+/// Opens the file and reads only the header. Throws llm_file_error for a file that the format
 /// doesn't allow: a header that is longer than the file or model_json_bytes_max, a name that occurs
 /// twice, an unknown element type, a length that doesn't match type and shape, and bytes that
 /// overlap, belong to no tensor or lie beyond the end.

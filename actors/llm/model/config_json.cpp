@@ -7,9 +7,9 @@
 
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
-#include "actors/llm/files/told_once.hpp"
 #include "actors/llm/model/config_keys.hpp"
 #include "actors/llm/model/model_config.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
@@ -245,8 +245,8 @@ model_config read_model_config(const fs::path& path) {
   c.bos_token = read_token(fields, "bos_token_id");
   c.pad_token = read_token(fields, "pad_token_id");
   if (const auto told = fields.refuse_arithmetic(); !told.empty())
-    warn_once("fields of a model that have no meaning here are passed over",
-              {{"file", path.string()}, {"fields", told}});
+    log::warn_once("fields of a model that have no meaning here are passed over",
+                   {{"file", path.string()}, {"fields", told}});
   try {
     check_sizes(c);
   } catch (const std::invalid_argument& e) {

@@ -2,14 +2,18 @@
 
 #include "actors/llm/model/read_adapters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/files/safetensors.hpp"
+#include "actors/llm/files/told_once.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
@@ -38,6 +42,82 @@ bool is_off(const json& value) {
   return value.is_null() || value == false || (value.is_structured() && value.empty());
 }
 
+/// The fields of PEFT that say nothing about how weights are computed from the matrices, or that
+/// are read here.
+constexpr std::string_view known_fields[] = {"auto_mapping",
+                                             "base_model_name_or_path",
+                                             "bias",
+                                             "corda_config",
+                                             "ensure_weight_tying",
+                                             "eva_config",
+                                             "exclude_modules",
+                                             "inference_mode",
+                                             "init_lora_weights",
+                                             "layers_pattern",
+                                             "layers_to_transform",
+                                             "loftq_config",
+                                             "lora_alpha",
+                                             "lora_dropout",
+                                             "megatron_config",
+                                             "megatron_core",
+                                             "peft_type",
+                                             "peft_version",
+                                             "qalora_group_size",
+                                             "r",
+                                             "revision",
+                                             "runtime_config",
+                                             "target_modules",
+                                             "task_type",
+                                             "use_rslora"};
+
+/// Tells of fields that nothing is known about: they may change what is computed.
+void tell_unknown_fields(const fs::path& folder, const json& config) {
+  std::string names;
+  for (const auto& [field, value] : config.items()) {
+    if (is_off(value) || std::ranges::find(known_fields, field) != std::end(known_fields)) continue;
+    names += (names.empty() ? "" : ", ") + detail::printable(field, 60);
+  }
+  if (!names.empty())
+    warn_once("the adapters' configuration has fields that are not known here and are left out",
+              {{"file", (folder / config_name).string()}, {"fields", names}});
+}
+
+/// With these initialisations the matrices belong to a model whose weights were changed, too.
+void refuse_changed_base(const fs::path& folder, const json& config) {
+  const auto found = config.find("init_lora_weights");
+  if (found == config.end() || !found->is_string()) return;
+  const auto kind = found->get<std::string>();
+  for (const auto* changes : {"pissa", "olora", "corda", "loftq", "lora_ga"}) {
+    if (kind.starts_with(changes))
+      throw refusal(folder, config, "init_lora_weights",
+                    "one that leaves the model's weights as they are: convert the adapters to "
+                    "ones of LoRA");
+  }
+}
+
+/// Refuses target_modules of which none has matrices, and tells of single ones.
+void check_targets(const fs::path& folder, const json& config,
+                   const std::vector<std::string>& layers) {
+  const auto targets = config.find("target_modules");
+  if (targets == config.end() || !targets->is_array()) return;  // a pattern, or "all-linear"
+  std::string missing;
+  bool any = targets->empty();
+  for (const auto& target : *targets) {
+    if (!target.is_string()) throw refusal(folder, config, "target_modules", "names of layers");
+    const auto name = target.get<std::string>();
+    const bool has = std::ranges::any_of(
+        layers, [&](const auto& layer) { return layer == name || layer.ends_with('.' + name); });
+    any = any || has;
+    if (!has) missing += (missing.empty() ? "" : ", ") + detail::printable(name, 60);
+  }
+  if (!any)
+    throw refusal(folder, config, "target_modules",
+                  "names of layers that adapter_model.safetensors has matrices for");
+  if (!missing.empty())
+    warn_once("target_modules name layers that the adapters have no matrices for",
+              {{"file", (folder / config_name).string()}, {"names", missing}});
+}
+
 /// The factor of the product of the two matrices.
 double checked_scale(const fs::path& folder, const json& config, std::int64_t& rank) {
   const auto refuse = [&](const char* field, const std::string& expected) {
@@ -54,6 +134,8 @@ double checked_scale(const fs::path& folder, const json& config, std::int64_t& r
       refuse(field, "none: adapters of this kind are not read");
   }
   if (config.contains("bias") && config["bias"] != "none") refuse("bias", "\"none\"");
+  refuse_changed_base(folder, config);
+  tell_unknown_fields(folder, config);
   const auto r = config.find("r");
   if (r == config.end() || !r->is_number_unsigned() || *r < 1u || *r > 65536u)
     refuse("r", "a rank of 1 or more");
@@ -62,6 +144,7 @@ double checked_scale(const fs::path& folder, const json& config, std::int64_t& r
   if (alpha == config.end() || !alpha->is_number()) refuse("lora_alpha", "a number");
   const bool stabilised = config.contains("use_rslora") && config["use_rslora"] == true;
   const auto of_rank = static_cast<double>(rank);
+  if (!std::isfinite(alpha->get<double>())) refuse("lora_alpha", "a finite number");
   return alpha->get<double>() / (stabilised ? std::sqrt(of_rank) : of_rank);
 }
 
@@ -100,7 +183,7 @@ at::Tensor to_float(const tensor_view& view, std::int64_t rows, std::int64_t col
     throw view.error("expected shape " + to_string({rows, columns}) + ", got " +
                      to_string(view.shape));
   const auto tensor = at::empty({rows, columns}, at::kFloat);
-  copy_floats(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  copy_weights(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   return tensor;
 }
 
@@ -130,8 +213,11 @@ fs::path base_of_adapters(const fs::path& folder, const fs::path& base_path) {
 
 void add_adapters(const fs::path& folder, const model_config& config, model_weights& weights) {
   std::int64_t rank = 0;
-  const double scale = checked_scale(folder, read_adapter_config(folder), rank);
+  const auto settings = read_adapter_config(folder);
+  const double scale = checked_scale(folder, settings, rank);
   auto found = matrices_in(folder);
+  std::vector<std::string> layers;
+  for (const auto& [layer, both] : found) layers.push_back(layer);
   const at::NoGradGuard off;
   for_each_weight(config, weights, [&](const weight_place& place, at::Tensor& weight) {
     const std::string_view ending = ".weight";
@@ -144,7 +230,7 @@ void add_adapters(const fs::path& folder, const model_config& config, model_weig
                   scale);
     found.erase(at);
   });
-  if (found.empty()) return;
+  if (found.empty()) return check_targets(folder, settings, layers);
   const auto& [layer, both] = *found.begin();
   throw(both.a ? *both.a : *both.b).error("expected a linear layer of the model");
 }

@@ -7,7 +7,7 @@
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/safetensors.hpp"
-#include "actors/llm/files/told_once.hpp"
+#include "runtime/base/told_once.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -18,7 +18,7 @@ at::Tensor to_float(const tensor_view& view, const weight_place& place) {
   if (view.shape != place.shape)
     throw view.error("expected shape " + to_string(place.shape) + ", got " + to_string(view.shape));
   const auto tensor = at::empty(place.shape, at::kFloat);
-  copy_floats(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  copy_weights(view, {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   return tensor;
 }
 
@@ -58,7 +58,7 @@ class checkpoint_names {
 
 bool are_equal(const tensor_view& a, const tensor_view& b) {
   if (a.shape != b.shape) return false;
-  if (a.type == b.type) return a.bytes == b.bytes;
+  if (a.type == b.type) return have_equal_bytes(a, b);
   const weight_place place{.name = {}, .gguf_name = {}, .shape = a.shape};
   return at::equal(to_float(a, place), to_float(b, place));
 }
@@ -81,7 +81,7 @@ model_config with_head_of(const named_tensors& tensors, model_config config,
   const checkpoint_names names(tensors, folder);
   if (!head || are_equal(*head, tensors.at(names.name_of(std::string(embedding_name)))))
     return config;
-  warn_once(
+  log::warn_once(
       "config.json says tie_word_embeddings, but the head differs from the embedding: they are not "
       "tied",
       {{"model", folder.string()}, {"head", head->name}});

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "actors/llm/files/gguf.hpp"
+#include "actors/llm/files/input_file.hpp"
 #include "actors/llm/files/json_file.hpp"
-#include "actors/llm/files/mapped_file.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -32,7 +32,9 @@ named_templates templates_of(const gguf_file& file) {
 }
 
 named_templates templates_in_files(const fs::path& folder) {
-  const auto read = [](const fs::path& path) { return std::string(mapped_file(path).bytes()); };
+  const auto read = [](const fs::path& path) {
+    return read_whole_file(path, model_json_bytes_max);
+  };
   named_templates all;
   if (const auto own = folder / "chat_template.jinja"; fs::exists(own))
     all.emplace(default_name, read(own));

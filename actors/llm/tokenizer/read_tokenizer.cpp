@@ -7,8 +7,8 @@
 
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/json_file.hpp"
-#include "actors/llm/files/told_once.hpp"
 #include "actors/llm/tokenizer/tokenizer_json.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
@@ -47,8 +47,9 @@ split_style style_of(const gguf_file& file) {
       throw file.error(key,
                        "expected it in the metadata, since nothing else in the file says how "
                        "texts are split: convert the model again");
-    warn_once("the file does not say how texts are split; its special tokens are those of a family",
-              {{"file", file.path().string()}, {"key", key}, {"split", name}});
+    log::warn_once(
+        "the file does not say how texts are split; its special tokens are those of a family",
+        {{"file", file.path().string()}, {"key", key}, {"split", name}});
   }
   const auto at = known.find(name);
   if (at == known.end())

@@ -160,8 +160,12 @@ class client::pool {
   }
 
   link_options link_with(const known_server& server) const {
-    return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust,
-            server.answers_pings,    options.headers};
+    return {{options.connect_timeout, options.named_by.connect},
+            options.keepalive,
+            options.reply_bytes_max,
+            trust,
+            server.answers_pings,
+            options.headers};
   }
 
   const client_options options;
@@ -195,6 +199,12 @@ class session::state_of {
   void close() {
     ++closed_;
     drop();
+  }
+
+  void end_episode() {
+    if (asking_ || !in_episode_) return;
+    in_episode_ = false;
+    rest();
   }
 
   /// Closes the connection, if there is one.
@@ -327,13 +337,15 @@ class session::state_of {
 
   [[noreturn]] void throw_no_room(const std::string& full) const {
     const auto limit = pool_->options.capacity_timeout;
-    throw error(failure::capacity,
-                "openenv: no server had room" +
-                    (limit.count() > 0 ? " within " + std::to_string(limit.count()) + " ms: "
-                                       : std::string(": ")) +
-                    full +
-                    ". Sessions of this process take turns; those of another process may keep "
-                    "their slots between episodes, unless release_between_episodes is set there");
+    throw error(
+        failure::capacity,
+        "openenv: no server had room" +
+            (limit.count() > 0
+                 ? " within " + named_limit(limit, pool_->options.named_by.capacity).text() + ": "
+                 : std::string(": ")) +
+            full +
+            ". Sessions of this process take turns; those of another process may keep "
+            "their slots between episodes, unless release_between_episodes is set there");
   }
 
   /// Throws if the session was closed since `closed_` had that value.
@@ -380,9 +392,11 @@ class session::state_of {
 
   task<std::string> exchange(request_kind kind, std::string data) {
     external_result<std::string> answer("a reply of an OpenEnv server");
-    auto limit = pool_->options.reply_timeout;
-    if (kind == request_kind::reset) limit = pool_->options.reset_timeout.value_or(limit);
-    link_->ask(kind, std::move(data), limit, [answer](outcome<std::string> got) {
+    const auto& options = pool_->options;
+    named_limit limit(options.reply_timeout, options.named_by.reply);
+    if (kind == request_kind::reset && options.reset_timeout)
+      limit = {*options.reset_timeout, options.named_by.reset};
+    link_->ask(kind, std::move(data), std::move(limit), [answer](outcome<std::string> got) {
       got ? answer.set(std::move(got).value()) : answer.fail(got.error());
     });
     return answer.wait();
@@ -494,6 +508,7 @@ task<json> session::mcp(json request) {
   co_return std::move(got.data);
 }
 
+void session::end_episode() { state_->end_episode(); }
 bool session::connected() const noexcept { return state_->connected(); }
 void session::close() { state_->close(); }
 void session::drop(failure reason) { state_->drop_episode(reason); }

@@ -27,6 +27,12 @@ class metrics_registry;
 
 namespace troupe::openenv {
 
+/// The options of a run that set a client's limits, such as "env.step_timeout", which messages
+/// name. Empty means that the program sets the limit.
+struct limit_names {
+  std::string connect = "", reply = "", reset = "", capacity = "";
+};
+
 /// The servers and the limits of a client.
 struct client_options {
   /// The addresses of the servers, at least one. A session connects to the server with the fewest
@@ -72,6 +78,7 @@ struct client_options {
   /// connection and a new environment: what a server keeps in a session beyond a reset, such as the
   /// state of a random generator that no seed has set, begins anew.
   bool release_between_episodes = false;
+  limit_names named_by = {};
 };
 
 /// An environment on a server. Only one coroutine may use it at a time; a second request throws
@@ -103,6 +110,12 @@ class session {
   /// Sends a JSON-RPC request, such as "tools/list" or "tools/call", to the environment's tools.
   /// Returns the whole JSON-RPC response.
   task<nlohmann::json> mcp(nlohmann::json request);
+
+  /// Ends an episode that the server has not ended, such as one that has had enough turns: its slot
+  /// is then free for other sessions, as after an episode that has ended. Nothing is sent, and the
+  /// next reset begins another episode. Does nothing between episodes and while a request is under
+  /// way.
+  void end_episode();
 
   /// Returns true if there is a connection. Only then can the episode continue. Between two
   /// episodes the connection may close at any time.

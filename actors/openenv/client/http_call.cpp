@@ -35,9 +35,9 @@ class http_call_under_way final : public http_call,
 
   void start() {
     deadline_.passed = [this] {
-      fail(failure::timeout, "no answer within " + std::to_string(wanted_.timeout.count()) + " ms");
+      fail(failure::timeout, std::string(late_reply) + wanted_.timeout.text());
     };
-    thread_.watch(deadline_, std::chrono::steady_clock::now() + wanted_.timeout);
+    thread_.watch(deadline_, std::chrono::steady_clock::now() + wanted_.timeout.time);
     const auto& url = wanted_.url;
     request_.method(wanted_.body.empty() ? http::verb::get : http::verb::post);
     request_.target(url.path + wanted_.path);

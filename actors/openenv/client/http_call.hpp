@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/openenv/client/named_limit.hpp"
 #include "actors/openenv/protocol/url.hpp"
 #include "runtime/base/outcome.hpp"
 
@@ -19,7 +20,7 @@ struct outgoing_request {
   server_url url;
   std::string path;  ///< The path after the url's own: "/health".
   std::string body;  ///< JSON for a POST; empty means a GET.
-  std::chrono::milliseconds timeout{10'000};
+  named_limit timeout{std::chrono::milliseconds(10'000)};
   std::size_t reply_bytes_max = std::size_t{16} << 20;
   std::shared_ptr<tls_trust> trust = nullptr;  ///< Required for https, otherwise it may be null.
   std::map<std::string, std::string> headers = {};  ///< Further fields of the header.

@@ -35,8 +35,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     });
   }
 
-  void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
-           told tell) override {
+  void ask(request_kind kind, std::string data, named_limit timeout, told tell) override {
     boost::asio::post(thread_.context(), [self = shared_from_this(), kind, data = std::move(data),
                                           timeout, tell = std::move(tell)]() mutable {
       if (self->closed_) return tell(self->closing());
@@ -83,8 +82,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
         error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
   }
 
-  outgoing_request request_of(request_kind kind, std::string data,
-                              std::chrono::milliseconds timeout) const {
+  outgoing_request request_of(request_kind kind, std::string data, named_limit timeout) const {
     outgoing_request request{.url = url_,
                              .path = '/' + std::string(to_string(kind)),
                              .timeout = timeout,

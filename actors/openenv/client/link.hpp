@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/openenv/client/named_limit.hpp"
 #include "actors/openenv/protocol/error.hpp"
 #include "actors/openenv/protocol/protocol.hpp"
 #include "actors/openenv/protocol/url.hpp"
@@ -27,7 +28,7 @@ class unavailable : public error {
 
 /// The options of a connection.
 struct link_options {
-  std::chrono::milliseconds connect_timeout;
+  named_limit connect_timeout;
   std::chrono::milliseconds keepalive;  ///< A silent server is pinged after half of it, then left.
   std::size_t reply_bytes_max;
   std::shared_ptr<tls_trust> trust;  ///< Required for https, otherwise it may be null.
@@ -49,8 +50,7 @@ class link {
   /// Sends a request and passes the text of the reply to `tell`, in the form of a WebSocket
   /// message. `data` is the text of an object, or empty. Only one request may be open at a time.
   /// After an error other than a server's own the connection is of no more use.
-  virtual void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
-                   told tell) = 0;
+  virtual void ask(request_kind kind, std::string data, named_limit timeout, told tell) = 0;
   /// Ends the session without waiting. A request that is still open ends with failure::cancelled.
   virtual void close() = 0;
 };

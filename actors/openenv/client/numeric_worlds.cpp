@@ -6,6 +6,7 @@
 #include "actors/environments/vector_env.hpp"
 #include "actors/openenv/protocol/fields.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/external_result.hpp"
 #include "runtime/service/stop_token.hpp"
@@ -51,6 +52,27 @@ bool was_cut(const json& observation) {
     return found != observation.end() && found->is_boolean() && found->get<bool>();
   };
   return says("truncated") && !says("terminated");
+}
+
+/// Logs once that illegal actions have ended episodes, if there are such.
+void tell_illegal_actions(const numeric_view& of) {
+  const auto illegal = of.ended->by_illegal_action.load();
+  if (illegal == 0 || of.ended->is_told.exchange(true)) return;
+  log::warn("illegal actions have ended episodes; the server does not get them",
+            {{"env", of.spec.id},
+             {"episodes", of.ended->all.load()},
+             {"by_illegal_action", illegal},
+             {"hint",
+              "the policy is not told which actions are legal, so it has to learn that; "
+              "env.options.view.illegal_reward is the reward of an illegal one"}});
+}
+
+/// Counts an episode that has ended. After so many episodes the numbers of a run's beginning are
+/// told.
+void count_ended(const numeric_view& of, bool by_illegal_action) {
+  constexpr std::int64_t told_after = 100;
+  if (by_illegal_action) ++of.ended->by_illegal_action;
+  if (++of.ended->all >= told_after) tell_illegal_actions(of);
 }
 
 /// What the worlds of one vector environment share: how they wait for the servers, and how the last
@@ -176,6 +198,7 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
     worlds_.resize(size);
     for (std::size_t i = 0; i < size; ++i) numeric_worlds::replace(i);
   }
+  ~numeric_worlds() override { tell_illegal_actions(view_); }
 
   env_reset reset(std::optional<std::uint64_t> seed) override {
     troupe::detail::require_real_time("a reply of the server of " + view_.spec.id);
@@ -202,6 +225,7 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
         drop_thrown(batch, i);
         continue;
       }
+      if (result.terminated || result.truncated) count_ended(view_, lost[i].has_value());
       settle(batch, i, result);
     }
     end_step(batch);

@@ -7,6 +7,8 @@
 //   ppo_config ppo;
 //   ppo.env.id = "BlackJack-OpenEnv";
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -19,6 +21,14 @@
 #include "actors/openenv/client/client.hpp"
 
 namespace troupe::openenv {
+
+/// How the episodes of environments on servers have ended. Any thread may count them.
+struct ended_episodes {
+  std::atomic<std::int64_t> all{0};  ///< Without those that failed.
+  std::atomic<std::int64_t> by_illegal_action{
+      0};                            ///< Of these, those whose last action was illegal.
+  std::atomic<bool> is_told{false};  ///< The log has told that there are such.
+};
 
 /// The conversion between an environment's JSON and numbers.
 struct numeric_view {
@@ -36,6 +46,9 @@ struct numeric_view {
   /// so by default it is NaN, and the episode is an env_failure. It may be 0 for an environment
   /// that sends null where there is nothing to reward.
   double null_reward = std::numeric_limits<double>::quiet_NaN();
+  /// What the environments of this view and of its copies count. If illegal actions have ended
+  /// episodes, the log says so once, with both numbers.
+  std::shared_ptr<ended_episodes> ended = std::make_shared<ended_episodes>();
 };
 
 /// Returns the view of an OpenSpiel game on a server: its info_state, and its actions by number. An

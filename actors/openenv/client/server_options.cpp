@@ -88,12 +88,15 @@ void check_servers(std::string_view name, const server_options& options) {
   for (const auto& url : listed(name)) parse_url(url);
 }
 
-client_options servers_of(std::string_view name, const server_options& options) {
+client_options servers_of(std::string_view name, const server_options& options,
+                          const std::string& section) {
   check_servers(name, options);
   return {.urls = options.starts_servers() ? started(options) : listed(name),
           .connect_timeout = in_milliseconds(options.connect_timeout),
           .capacity_timeout = in_milliseconds(options.capacity_timeout),
-          .keepalive = in_milliseconds(options.keepalive)};
+          .keepalive = in_milliseconds(options.keepalive),
+          .named_by = {.connect = section + ".connect_timeout",
+                       .capacity = section + ".capacity_timeout"}};
 }
 
 }  // namespace troupe::openenv

@@ -78,7 +78,9 @@ inline constexpr std::string_view server_prefix = "openenv:";
 /// openenv:URL,URL. With a command or an image the name is any other one, such as openenv:catch,
 /// and the servers are started now, once for each process and such options; they end with this
 /// process. Blocks while they start. Throws std::invalid_argument, and server_failed.
-client_options servers_of(std::string_view name, const server_options& options);
+/// `section`: the place of the options in the configuration, which messages name.
+client_options servers_of(std::string_view name, const server_options& options,
+                          const std::string& section);
 /// Checks the name and the options in the same way, and starts no server.
 void check_servers(std::string_view name, const server_options& options);
 

@@ -661,6 +661,35 @@ void settle_choices(const server_description& server, json_view& view) {
   }
 }
 
+/// Refuses a number of actions that can't be that of the server: with a legal action that is none
+/// of them, or with masks of another size.
+void require_fitting_choices(const server_description& server, const json_view& view) {
+  if ((view.legal_actions.empty() && view.action_mask.empty()) || view.action.size() != 1) return;
+  const auto& part = view.action.front();
+  if (!part.n.is_number() || !part.start.is_number()) return;
+  const auto first = part.start.get<std::int64_t>(), count = part.n.get<std::int64_t>();
+  const auto refuse_count = [&](const std::string& expected) {
+    refuse(server, fmt::format("env.options.view.action: {}: n: expected {}, got {}", part.pointer,
+                               expected, count));
+  };
+  for (const auto& seen : server.observations) {
+    const json::json_pointer mask(view.action_mask);
+    if (!view.action_mask.empty()) {
+      if (seen.contains(mask) && seen[mask].is_array() && std::ssize(seen[mask]) != count)
+        refuse_count(fmt::format("{}, the size of {} in an observation", seen[mask].size(),
+                                 view.action_mask));
+      continue;
+    }
+    if (!seen.contains(json::json_pointer(view.legal_actions))) continue;
+    for (const auto legal : legal_actions_in(view, seen))
+      if (legal < first || legal - first >= count)
+        refuse_count(
+            fmt::format("the number of all actions from {} on, of which {} is legal in an "
+                        "observation ({})",
+                        first, legal, view.legal_actions));
+  }
+}
+
 json_view drafted(const server_description& server, const json_view& asked,
                   std::vector<std::string>& left_out) {
   auto view = asked;
@@ -681,7 +710,7 @@ http_answer get(const client_options& servers, const server_url& url, const std:
       {.url = url,
        .path = path,
        .body = "",
-       .timeout = servers.connect_timeout,
+       .timeout = {servers.connect_timeout, servers.named_by.connect},
        .reply_bytes_max = schema_bytes_max,
        .trust = url.tls ? std::make_shared<tls_trust>(servers.authorities) : nullptr,
        .headers = servers.headers},
@@ -842,9 +871,15 @@ found_view complete_view(const server_description& server, const json_view& aske
   found.view = drafted(server, asked, found.left_out);
   settle_choices(server, found.view);
   try {
-    numeric_view_of(found.view, spec_of(found.view, server.url));
+    require_fitting_choices(server, found.view);
+    const auto view = numeric_view_of(found.view, spec_of(found.view, server.url));
+    // What does not fit in the first observation is wrong in each episode.
+    std::vector<float> obs(view.spec.observation_space.flat_size());
+    view.observe(server.observations.front(), obs);
   } catch (const std::invalid_argument& e) {
     refuse(server, std::string("env.options.view: ") + e.what());
+  } catch (const wrong_shape& e) {
+    refuse(server, std::string("the first observation does not fit the view: ") + e.what());
   }
   return found;
 }

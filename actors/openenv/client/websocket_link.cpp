@@ -51,8 +51,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     });
   }
 
-  void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
-           told tell) override {
+  void ask(request_kind kind, std::string data, named_limit timeout, told tell) override {
     asio::post(thread_.context(), [self = shared_from_this(), text = request_text(kind, data),
                                    timeout, tell = std::move(tell)]() mutable {
       self->request_ = std::move(text);
@@ -68,11 +67,11 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
  private:
   enum class stage { connecting, open, closed };
 
-  void begin(told tell, std::chrono::milliseconds timeout) {
+  void begin(told tell, named_limit timeout) {
     tell_ = std::move(tell);
-    timeout_ = timeout;
+    timeout_ = std::move(timeout);
     deadline_.passed = [this] { expire(); };
-    thread_.watch(deadline_, std::chrono::steady_clock::now() + timeout);
+    thread_.watch(deadline_, std::chrono::steady_clock::now() + timeout_.time);
   }
 
   void end(outcome<std::string> with) {
@@ -101,9 +100,9 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   }
 
   void expire() {
-    const auto limit = std::to_string(timeout_.count()) + " ms";
+    const auto limit = timeout_.text();
     if (stage_ == stage::connecting) return fail(failure::connect, "no connection within " + limit);
-    fail(failure::timeout, "no reply within " + limit);
+    fail(failure::timeout, std::string(late_reply) + limit);
   }
 
   // ---- Connecting.
@@ -336,7 +335,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   std::string request_;
   bool sent_ = false;  ///< Whether a request was sent and not yet answered.
   told tell_;          ///< Called with the connection or with the reply; null when idle.
-  std::chrono::milliseconds timeout_{};
+  named_limit timeout_{std::chrono::milliseconds(0)};
   io_thread::deadline deadline_;
   io_thread::deadline silence_;  ///< The next ping, or the end of the wait for its answer.
   bool is_pinged_ = false;       ///< Whether a ping was sent since the last sign of life.

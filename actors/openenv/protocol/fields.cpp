@@ -1,5 +1,7 @@
 #include "actors/openenv/protocol/fields.hpp"
 
+#include <cmath>
+
 #include "runtime/config/json_text.hpp"
 
 namespace troupe::openenv::detail {
@@ -29,6 +31,7 @@ void read_value(const json& from, double& to, const place& at) {
 void read_value(const json& from, float& to, const place& at) {
   if (!from.is_number()) refuse(at, "a number", from);
   to = from.get<float>();
+  if (!std::isfinite(to)) refuse(at, "a number that a 32-bit float has (at most 3.4e+38)", from);
 }
 
 void read_value(const json& from, std::string& to, const place& at) {

@@ -110,6 +110,8 @@ class chat_environment final : public text_environment {
     co_return text_step{.refused = std::move(refused)};
   }
 
+  void end_episode() override { world_->end_episode(); }
+
  private:
   chat_view view_;
   std::unique_ptr<json_world> world_;

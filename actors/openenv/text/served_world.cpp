@@ -99,6 +99,7 @@ class shared_session final : public json_world {
   explicit shared_session(std::shared_ptr<session> of) : session_(std::move(of)) {}
   task<result> reset(json with) override { return session_->reset(std::move(with)); }
   task<result> step(json action) override { return session_->step(std::move(action)); }
+  void end_episode() override { session_->end_episode(); }
 
  private:
   std::shared_ptr<session> session_;
@@ -187,6 +188,7 @@ class served_world final : public text_environment {
   task<text_step> step(std::string reply) override {
     co_return co_await played_->step(std::move(reply));
   }
+  void end_episode() override { session_->end_episode(); }
 
  private:
   task<> find_view(std::uint64_t seed) {
@@ -265,7 +267,8 @@ const text_game* served_game(const std::string& options) {
 text_environment_maker worlds_of(std::string_view world, const std::string& options,
                                  metrics_registry* metrics) {
   const auto chosen = options_in(options);
-  auto servers = servers_of(world, chosen);
+  auto servers = servers_of(world, chosen, "task.world_options");
+  servers.named_by.reply = "task.world_options.reply_timeout";
   servers.reply_timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(chosen.reply_timeout));
   const client games(std::move(servers), metrics);

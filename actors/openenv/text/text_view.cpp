@@ -19,6 +19,7 @@ class world_on_server final : public json_world {
   explicit world_on_server(session session) : session_(std::move(session)) {}
   task<result> reset(json with) override { return session_.reset(std::move(with)); }
   task<result> step(json action) override { return session_.step(std::move(action)); }
+  void end_episode() override { session_.end_episode(); }
 
  private:
   session session_;
@@ -72,6 +73,8 @@ class viewed_world final : public text_environment {
     co_return text_step{
         .shown = view_.show(observed_), .reward = next.reward.value_or(0), .ended = next.ended};
   }
+
+  void end_episode() override { world_->end_episode(); }
 
  private:
   text_view view_;

@@ -59,6 +59,8 @@ class json_world {
   virtual ~json_world() = default;
   virtual task<result> reset(nlohmann::json with) = 0;
   virtual task<result> step(nlohmann::json action) = 0;
+  /// See text_environment::end_episode.
+  virtual void end_episode() {}
 };
 using world_maker = std::function<std::unique_ptr<json_world>()>;
 

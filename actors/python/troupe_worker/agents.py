@@ -18,6 +18,7 @@ from troupe_worker.spaces import (
     FLOAT_MAX,
     FLOAT_TEXT,
     action_sizes,
+    change_text,
     describe,
     flat_size,
     kind_of,
@@ -269,6 +270,7 @@ class JointEnvironment:
             told = Agent(self.env, self.id, agent.key, 0).told
             for what, before, after in zip(("observation space", "action space"), agent.told, told):
                 if before != after:
+                    before, after = change_text(before, after)
                     raise self.fault(i, what, f"the one that it had before, {before}", after)
             agent.given = given
         self.ended, self.infos = [False] * len(self.agents), {}

@@ -13,7 +13,17 @@ from troupe_worker import masks, notices
 from troupe_worker.agents import JointEnvironment
 from troupe_worker.channel import MEMORY, Refused, failure_of, kind_of_result
 from troupe_worker.environments import holder_of, levels_of, maker_of, spec_of
-from troupe_worker.spaces import action_sizes, describe, flag, flat_size, left_out, reader_of, real_number, writer_of
+from troupe_worker.spaces import (
+    action_sizes,
+    change_text,
+    describe,
+    flag,
+    flat_size,
+    left_out,
+    reader_of,
+    real_number,
+    writer_of,
+)
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
@@ -117,13 +127,17 @@ class Environments:
         self.hosted = list(range(size))
         return {}
 
-    def do_host(self, rows, closes):
+    def do_host(self, rows):
         """Steps these environments alone from now on, while another process has the other rows of the
-        arrays. `closes`: whether environments that it has stepped so far are no longer needed."""
-        for row in set(self.hosted) - set(rows) if closes else ():
-            self.close(row)
+        arrays. The others are closed with the last one, since a close that hangs ends this process."""
         self.hosted = rows
         return {}
+
+    def do_close(self):
+        """Closes all environments, none of which is needed any more."""
+        for row in range(len(self.envs)):
+            self.close(row)
+        return {"notices": notices.take()}
 
     def do_reset(self, rows, seeds):
         """Resets some environments, each with its seed or None. Answers their errors, or None."""
@@ -138,7 +152,7 @@ class Environments:
         """Puts a newly made environment in the place of another one."""
         self.close(row)
         self.envs[row] = self.make_one()
-        return {}
+        return {"notices": notices.take()}
 
     def do_set_level(self, level):
         self.level = level
@@ -186,10 +200,13 @@ class Environments:
     # ---- episodes
 
     def close(self, row):
+        """Closes an environment. One that can't be closed is told, and is given up as well."""
         try:
-            self.envs[row].close()
-        except Exception:
-            pass
+            close = getattr(self.envs[row], "close", None)
+            if close is not None:
+                close()
+        except BaseException as error:  # also SystemExit
+            notices.tell("close", f"close: expected no exception, got {failure_of(error)}")
         self.envs[row] = None
 
     def reset(self, row, seed=None):
@@ -225,10 +242,24 @@ class Environments:
 
     def require_spaces(self, env):
         """Raises Refused if the environment's spaces differ from those that were told."""
-        names = ("observation space has", "action space has", "agents have")
-        for now, before, what in zip(self.describe(env), self.described, names):
+        for what, now, before in zip(("observation space", "action space"), self.describe(env), self.described):
             if now != before:
-                raise Refused(f"its {what} changed from {before} to {now}")
+                before, now = change_text(before, now)
+                raise Refused(f"its {what} has changed from {before} to {now}")
+        self.require_agents(env)
+
+    def require_agents(self, env):
+        """Raises Refused if what is told of the agents beside their joint spaces differs, as it may for an
+        environment that was made anew."""
+        if not self.joint:
+            return
+        before, now = self.described[2], env.describe_agents()
+        names = [", ".join(agent[0] for agent in told["agents"]) for told in (before, now)]
+        if names[0] != names[1]:
+            raise Refused(f"its agents have changed from {names[0]} to {names[1]}")
+        for what in before:
+            if now[what] != before[what]:
+                raise Refused(f"its agents have another {what} than before")
 
     def step(self):
         """Takes a step of each environment, and begins the next episode where one has ended."""

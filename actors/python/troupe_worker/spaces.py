@@ -252,6 +252,51 @@ def _described(space):
     return {"kind": kind.lower(), "parts": [[name, _described(part)] for name, part in parts_of(space)]}
 
 
+TEXT_MAX = 300  # characters of a space in a message
+
+
+def text_of(described):
+    """Returns a description as Gymnasium prints such a space."""
+    kind = described["kind"]
+    if kind == "box":
+        low, high = (_bound_text(described[name], none) for name, none in (("low", "-inf"), ("high", "inf")))
+        return f"Box({low}, {high}, {tuple(described['shape'])}, {'uint8' if described['bytes'] else 'float32'})"
+    if kind == "discrete":
+        return f"Discrete({described['n']}{_start_text(described['start'])})"
+    if kind == "multi_discrete":
+        return f"MultiDiscrete({described['n']}{_start_text(described['start'])})"
+    if kind == "multi_binary":
+        return f"MultiBinary({described['n']})"
+    if kind == "text":
+        return f"Text({described['min']}, {described['max']}, charset={described['charset']})"
+    named = kind == "dict"
+    parts = ", ".join((f"{name!r}: " if named else "") + text_of(part) for name, part in described["parts"])
+    return f"{kind.capitalize()}({parts})"
+
+
+def _start_text(start):
+    return f", start={start}" if np.any(start) else ""
+
+
+def _bound_text(bound, none):
+    if isinstance(bound, list):
+        return f"[{' '.join(_bound_text(each, none) for each in bound)}]"
+    return none if bound is None else repr(bound)
+
+
+def change_text(before, now):
+    """Returns two descriptions that differ as texts. Long ones begin shortly before the place where they differ."""
+    texts = text_of(before), text_of(now)
+    if max(map(len, texts)) <= TEXT_MAX:
+        return texts
+    same = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
+    first = max(0, same - TEXT_MAX // 2)
+    return tuple(
+        ("..." if first else "") + text[first : first + TEXT_MAX] + ("..." if first + TEXT_MAX < len(text) else "")
+        for text in texts
+    )
+
+
 # ---- numbers that a 32-bit float does not have
 
 

@@ -14,6 +14,7 @@ _OWNERS = {
     "reset": ("hosting", "Environments"),
     "replace": ("hosting", "Environments"),
     "host": ("hosting", "Environments"),
+    "close": ("hosting", "Environments"),
     "set_level": ("hosting", "Environments"),
     "set_options": ("hosting", "Environments"),
     "set_attr": ("hosting", "Environments"),

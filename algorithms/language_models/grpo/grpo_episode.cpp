@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -14,7 +13,7 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "algorithms/language_models/grpo/world_episode.hpp"
 #include "runtime/base/error.hpp"
-#include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
@@ -33,13 +32,10 @@ std::string shown(const std::string& text) {
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-/// The text of an error, or its last line if an error with the same text was told last.
-std::string told_once(const std::exception_ptr& error) {
-  static std::mutex mutex;
-  static std::string last_told;
+/// The text of an error, or its last line if an error with the same text was told before.
+std::string short_if_told(const std::exception_ptr& error) {
   auto text = describe(error);
-  const std::lock_guard lock(mutex);
-  if (text != last_told) return last_told = std::move(text);
+  if (log::is_new("an answer is dropped\n" + text)) return text;
   return text.substr(text.find_last_of('\n') + 1);
 }
 
@@ -49,7 +45,7 @@ void tell_failure(const llm::answered_problem& judged, const std::exception_ptr&
     log::warn("an answer is dropped because its reward or its program failed",
               {{"prompt", shown(judged.asked.question)},
                {"answer", shown(judged.answer)},
-               {"error", told_once(error)}});
+               {"error", short_if_told(error)}});
 }
 
 /// Throws a lasting_error for a program that a recording does not have: it would not have other

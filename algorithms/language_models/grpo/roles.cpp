@@ -529,7 +529,9 @@ algorithm grpo_algorithm_with(const grpo_config& asked, std::vector<grpo_part> p
     for (const auto& part : parts) check_problems(part.task, part.config);
     if (parts.size() == 1) require_practice(parts.front());
   };
-  return make_algorithm<grpo>(std::move(settings), std::move(check), config, parts);
+  auto made = make_algorithm<grpo>(std::move(settings), std::move(check), config, parts);
+  made.check_weights = weights_check_of(config.model);
+  return made;
 }
 
 }  // namespace detail

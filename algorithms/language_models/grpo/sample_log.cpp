@@ -58,7 +58,7 @@ ordered_json tokens_of(const sampled_answer& a, double advantage) {
 }  // namespace
 
 sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(std::move(path)) {
-  if (size > 0) file_ = append_file::reopen(path_, size);
+  if (size > 0) file_ = append_file::reopen_lines(path_, size);
 }
 
 void sample_log::add(std::int64_t update, std::int64_t version,

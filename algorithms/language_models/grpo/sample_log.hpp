@@ -22,7 +22,8 @@ class sample_log {
 
   /// Begins a new file, which is not created before the first `add`.
   explicit sample_log(std::filesystem::path path) : path_(std::move(path)) {}
-  /// Continues a file after its first `size` bytes and removes the bytes that follow.
+  /// Continues a file after its first `size` bytes and removes the bytes that follow. Lines that a
+  /// crash of the machine has taken are missing.
   sample_log(std::filesystem::path path, std::int64_t size);
 
   /// Writes one line for each group that has answers. `advantages` has one for each answer of each

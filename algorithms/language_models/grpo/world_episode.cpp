@@ -48,7 +48,8 @@ struct game {
   // The same as messages, a reply and what followed it, where the template writes turns anew.
   std::vector<llm::chat_message> said = {};
   std::int64_t version = std::numeric_limits<std::int64_t>::max();
-  std::string dropped;  // the reason why it can't be trained on; empty if it can
+  bool goes_on = false;  // it was cut, and the world has not ended it
+  std::string dropped;   // the reason why it can't be trained on; empty if it can
 };
 
 /// The world's step; none if the world has failed or was lost. Throws any other error.
@@ -277,7 +278,7 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
     if (last.ended) break;
     shown = text_of(r, last.shown);
     if (turn == deal.task.turns || !add_read(r, deal, of, last.shown, written)) {
-      of.played.truncated = true;
+      of.played.truncated = of.goes_on = true;
       break;
     }
     auto next = co_await write_reply(r, deal, of);
@@ -314,6 +315,11 @@ task<std::string> deal_again(const group_deal& deal, const table& at, std::uint6
   co_return "";
 }
 
+/// Ends an episode that the world has not ended, so that the slot of a server is free for others.
+task<> leave(const table& at) {
+  [[maybe_unused]] const auto told = co_await at.try_route<&text_world::end_episode>();
+}
+
 /// Plays one episode. `first` is the table at which the group's deal was seen, for the group's
 /// first episode. Other episodes open a table of their own and deal again with the same seed.
 task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
@@ -327,9 +333,9 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
       co_return;
     }
     of.dropped = co_await deal_again(deal, *at, of.number);
-    if (!of.dropped.empty()) co_return;
   }
-  co_await take_turns(r, deal, *at, std::move(written), of);
+  if (of.dropped.empty()) co_await take_turns(r, deal, *at, std::move(written), of);
+  if (of.goes_on || !of.dropped.empty()) co_await leave(*at);
 }
 
 /// Plays the turns that the group shares, a number of them that its seed draws, and adds them to
@@ -426,6 +432,7 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
   if (deal.task.shared_turns > 0) {
     const bool goes_on = co_await share_turns(r, deal, *first, drawn.seed);
     if (!goes_on) {
+      co_await leave(*first);
       group.dropped["environment"] = r.group;
       co_return group;
     }
@@ -434,6 +441,7 @@ task<answer_group> play_group(const answer_roles& r, prompt_draw drawn) {
 
   auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
   if (written.empty()) {
+    co_await leave(*first);
     group.dropped["deadline"] = r.group;
     co_return group;
   }

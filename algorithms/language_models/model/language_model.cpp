@@ -14,7 +14,6 @@
 #include "actors/llm/files/known_models.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/files/safetensors.hpp"
-#include "actors/llm/files/told_once.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_adapters.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -24,6 +23,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/told_once.hpp"
 
 namespace troupe {
 
@@ -132,12 +132,12 @@ std::filesystem::path base_of(const model_section& section) {
   const std::filesystem::path path = section.path;
   if (!llm::has_adapters_alone(path)) {
     if (std::filesystem::exists(path / "adapter_config.json"))
-      llm::warn_once("the adapters beside a whole model are not read",
+      log::warn_once("the adapters beside a whole model are not read",
                      {{"file", (path / "adapter_config.json").string()}});
     return path;
   }
   auto base = llm::base_of_adapters(path, llm::path_of_model(section.base_path));
-  llm::info_once("LoRA adapters are merged into their model",
+  log::info_once("LoRA adapters are merged into their model",
                  {{"adapters", path.string()}, {"model", base.string()}});
   return base;
 }
@@ -167,7 +167,7 @@ void set_plain_end(language_model& model, const std::filesystem::path& path) {
 void tell_format(const language_model& model, const model_section& section) {
   if (model.is_letters) return;
   if (!model.style) {
-    llm::info_once(
+    log::info_once(
         section.chat_template == "none"
             ? "the model is asked with plain prompts, without its chat template"
             : "a base model: it has no chat template and is asked with plain prompts",
@@ -175,12 +175,12 @@ void tell_format(const language_model& model, const model_section& section) {
     return;
   }
   if (!section.chat_template.empty())
-    llm::info_once("the chat template that was asked for",
+    log::info_once("the chat template that was asked for",
                    {{"model", section.path}, {"name", model.style->name()}});
   const auto format = model.conversations();
   if (model.keep_thoughts &&
       llm::conversation_format{.style = model.style, .chat = format.chat}.rewrites())
-    llm::info_once(
+    log::info_once(
         "the thoughts of earlier turns are kept; transformers drops them by the chat template",
         {{"model", section.path}});
   if (model.thinking) return;
@@ -189,7 +189,7 @@ void tell_format(const language_model& model, const model_section& section) {
   const std::vector<llm::chat_message> asked{{"user", "x"}};
   if (llm::encode_chat(model.tokens, *model.style, asked, format.chat) !=
       llm::encode_chat(model.tokens, *model.style, asked, without))
-    llm::info_once(
+    log::info_once(
         "the model thinks before it answers; model.thinking=false turns its thoughts off",
         {{"model", section.path}});
 }
@@ -264,6 +264,11 @@ llm::model_weights first_weights(const model_section& section, const llm::model_
   if (llm::has_adapters_alone(section.path))
     llm::add_adapters(section.path, read.config, read.weights);
   return std::move(read.weights);
+}
+
+std::function<void()> weights_check_of(const model_section& section) {
+  if (section.path.empty()) return nullptr;
+  return [section] { first_weights(section, {}, 0); };
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,5 +67,9 @@ language_model language_model_of(const model_section& section);
 /// adapters alone, or random ones from the seed. Throws llm_file_error.
 llm::model_weights first_weights(const model_section& section, const llm::model_config& config,
                                  std::uint64_t seed);
+
+/// Returns a function that reads the weights of the section's model and keeps none; null if they
+/// are drawn. It throws what first_weights throws, before a run has a folder.
+std::function<void()> weights_check_of(const model_section& section);
 
 }  // namespace troupe

@@ -277,7 +277,9 @@ algorithm algorithm_with(const sft_config& asked) {
   auto settings = settings_of(config);
   settings.idle = idle_options(asked);
   auto check = [setup] { setup->get(); };
-  return make_algorithm<sft>(std::move(settings), std::move(check), config, setup);
+  auto made = make_algorithm<sft>(std::move(settings), std::move(check), config, setup);
+  made.check_weights = weights_check_of(config.model);
+  return made;
 }
 
 }  // namespace troupe

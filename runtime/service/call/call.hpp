@@ -5,6 +5,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,9 @@ class call_base : public counted, public list_node, public recycled {
   bool overran = false;   ///< The replica has cancelled the call after max_call_time.
   bool refused = false;   ///< `error` isn't the endpoint's own: the call was not executed.
   std::exception_ptr error;
+
+  /// What counts the bytes of a call that came from another process, as long as the call exists.
+  std::shared_ptr<const void> counted_in;
 
   // Only the replica uses these.
   std::uint64_t slice = 0;  ///< The strand::slice of its endpoint, set when it starts.

@@ -45,7 +45,7 @@ void service_context::look_at_turns() {
   std::map<std::string, std::size_t> in_pool;
   const auto now = clock().now();
   for (const auto& turn : local_turns().look(now)) {
-    if (turn.seen_for < pool_watch::long_turn) continue;
+    if (turn.seen_for < long_turn()) continue;
     if (!turn.abandoned) ++serving[turn.service];
     if (!turn.own_thread) {
       ++in_pool[turn.name];
@@ -53,16 +53,16 @@ void service_context::look_at_turns() {
       log::info("a replica has been in one turn for long on a thread of its own",
                 {{"service", turn.name},
                  {"replica", turn.replica},
-                 {"longer_than", to_text(pool_watch::long_turn)}});
+                 {"longer_than", to_text(long_turn())}});
     }
   }
   for (const auto& service : all_services()) {
-    const auto waiting = service->sessions().note_standstill(now, pool_watch::long_turn);
+    const auto waiting = service->sessions().note_standstill(now, long_turn());
     if (waiting > 0) {
       log::info("sessions are awaited, and none has begun or ended for long",
                 {{"service", service->options.name},
                  {"waiting", waiting},
-                 {"longer_than", to_text(pool_watch::long_turn)}});
+                 {"longer_than", to_text(long_turn())}});
     }
     const auto found = serving.find(service->number);
     service->in_long_turns = found == serving.end() ? 0 : found->second;
@@ -79,7 +79,7 @@ void service_context::look_at_turns() {
              (replicas == 1 ? " replica)" : " replicas)");
   }
   log::warn("every thread of the pool has been in one turn for long, so others take their place",
-            {{"longer_than", to_text(pool_watch::long_turn)},
+            {{"longer_than", to_text(long_turn())},
              {"threads", in_long_turns},
              {"services", names.empty() ? "none" : names}});
 }

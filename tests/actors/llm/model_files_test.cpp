@@ -1,6 +1,8 @@
 // Models as people have them: whose files disagree, with other tools' keys, in parts, and adapters.
 #include "actors/torch/torch.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "actors/checkpoint/durable_file.hpp"
@@ -11,9 +13,11 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_adapters.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "tests/actors/llm/copied_tensor.hpp"
 #include "tests/actors/llm/gguf_bytes.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
@@ -46,8 +50,9 @@ class tied_model {
   void add_head(const at::Tensor& head, const std::string& prefix = "") {
     const auto kept = read_safetensors(folder_.path / "model" / "model.safetensors");
     std::map<std::string, tensor_to_write> tensors;
+    std::deque<std::string> bytes;
     for (const auto& [name, view] : kept.tensors)
-      tensors[prefix + name] = {view.type, view.shape, view.bytes};
+      tensors[prefix + name] = copied_tensor(view, bytes);
     tensors[prefix + "lm_head.weight"] = to_write(head);
     write_safetensors(path() / "model.safetensors", tensors);
   }
@@ -151,9 +156,10 @@ TEST_CASE("model files: quantised weights are named, with what to take instead")
   tied_model model;
   const auto kept = read_safetensors(model.path() / "model.safetensors");
   std::map<std::string, tensor_to_write> tensors;
+  std::deque<std::string> bytes;
   for (const auto& [name, view] : kept.tensors)
     tensors[name.ends_with("up_proj.weight") ? name.substr(0, name.size() - 6) + "qweight" : name] =
-        {view.type, view.shape, view.bytes};
+        copied_tensor(view, bytes);
   write_safetensors(model.path() / "model.safetensors", tensors);
   CHECK_THAT(refusal_of(model.path()),
              Contains("these weights are quantised") && Contains("up_proj.qweight"));
@@ -369,6 +375,10 @@ TEST_CASE(
   CHECK_THAT(with("modules_to_save", json{"lm_head"}), Contains("/modules_to_save"));
   CHECK_THAT(with("rank_pattern", {{"q_proj", 4}}), Contains("/rank_pattern"));
   CHECK_THAT(with("bias", "all"), Contains("/bias"));
+  CHECK_THAT(with("init_lora_weights", "pissa_niter_16"), Contains("/init_lora_weights"));
+  CHECK(with("init_lora_weights", "gaussian") == "");
+  CHECK_THAT(with("target_modules", json{"query", "value"}),
+             Contains("/target_modules: expected names of layers") && Contains("query"));
   CHECK_THAT(with("r", 3), Contains("expected shape") && Contains("got [64, 2]"));
   adapters.write_tensors("other_proj", at::zeros({64, 2}));
   CHECK_THAT(adapters.refusal(config), Contains("other_proj") && Contains("a linear layer"));
@@ -384,6 +394,59 @@ TEST_CASE("model files: adapters without their model say whose they are") {
   tied_model base;
   adapters.change("base_model_name_or_path", base.path().string());
   CHECK(base_of_adapters(adapters.path()) == base.path());
+}
+
+TEST_CASE("model files: fields and names of adapters that nothing follows from are told") {
+  const auto config = small_model(model_family::llama);
+  adapter_folder adapters;
+  adapters.change("new_arithmetic", 2.5);
+  {
+    testing::captured_stderr captured;
+    CHECK(adapters.refusal(config) == "");
+    CHECK_THAT(captured.text(), Contains("not known here") && Contains("new_arithmetic"));
+  }
+  adapters.change("target_modules", {"q_proj", "query"});
+  testing::captured_stderr captured;
+  CHECK(adapters.refusal(config) == "");
+  CHECK_THAT(captured.text(), Contains("no matrices for") && Contains("names=query"));
+}
+
+TEST_CASE("model files: a weight that is not finite is told with its file and its name") {
+  const temporary_folder folder;
+  const auto config = small_model(model_family::qwen2);
+  auto weights = random_weights(config, 1);
+  weights.layers[1].up[3][5] = std::numeric_limits<float>::quiet_NaN();
+  write_model(folder.path / "nan", config, weights);
+  CHECK_THAT(
+      refusal_of(folder.path / "nan"),
+      Contains("nan/model.safetensors: tensor \"model.layers.1.mlp.up_proj.weight\" at byte") &&
+          Contains("expected finite numbers, got NaN at element 101"));
+  weights.layers[1].up[3][5] = 1.0;
+  weights.norm[2] = -std::numeric_limits<float>::infinity();
+  write_model(folder.path / "infinite", config, weights);
+  CHECK_THAT(refusal_of(folder.path / "infinite"),
+             Contains("model.norm.weight") && Contains("got infinity at element 2"));
+  adapter_folder adapters;
+  auto b = at::zeros({64, 2});
+  b[0][1] = std::numeric_limits<float>::infinity();
+  adapters.write_tensors("q_proj", b);
+  CHECK_THAT(adapters.refusal(small_model(model_family::llama)),
+             Contains("q_proj.lora_B.weight") && Contains("got infinity at element 1"));
+}
+
+TEST_CASE("model files: one that is cut short while it is read is an error") {
+  const temporary_folder folder;
+  const auto config = small_model(model_family::qwen2);
+  write_model(folder.path, config, random_weights(config, 1));
+  const auto path = folder.path / "model.safetensors";
+  const auto file = read_safetensors(path);
+  fs::resize_file(path, 4096);
+  const auto& last = std::ranges::max_element(file.tensors, {}, [](const auto& one) {
+                       return one.second.offset;
+                     })->second;
+  std::vector<float> values(static_cast<std::size_t>(last.elements()));
+  CHECK_THROWS_WITH(copy_floats(last, values),
+                    Contains("model.safetensors: expected") && Contains("got its end at byte"));
 }
 
 }  // namespace

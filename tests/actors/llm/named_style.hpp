@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "actors/llm/files/mapped_file.hpp"
+#include "actors/llm/files/input_file.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "tests/paths.hpp"
 
@@ -14,8 +14,8 @@ namespace troupe::testing {
 inline llm::chat_style style_named(const std::string& name) {
   const auto path = name == "smollm2" ? std::string("tokenizers/smollm/chat_template.jinja")
                                       : "chat_templates/" + name + ".jinja";
-  const llm::mapped_file file(source_path("tests/fixtures/llm/" + path));
-  return llm::chat_style(file.bytes(), name, {{"bos_token", "<|begin_of_text|>"}});
+  const auto text = llm::read_whole_file(source_path("tests/fixtures/llm/" + path), 1 << 20);
+  return llm::chat_style(text, name, {{"bos_token", "<|begin_of_text|>"}});
 }
 
 }  // namespace troupe::testing

@@ -57,7 +57,7 @@ FAULTS = [
     ("EmptyDiscrete", "spaces", "action space", "", "n > 0", "0"),
     ("TextAction", "spaces", "action space", "", "a space without Text", "Text"),
     ("UnboundedAction", "bounds", "action space", "", "finite bounds", "an infinite bound"),
-    ("ChangesSpaces", "unchanged spaces", "observation space", "", "the space that it had before", "{"),
+    ("ChangesSpaces", "unchanged spaces", "observation space", "", "the space that it had before, Box(-1.0, 1.0, (2,), float32)", "Box(-2.0, 2.0, (2,), float32)"),
     ("NoSeed", "signature", "reset", "", "reset(*, seed=None, options=None)", "no argument seed"),
     ("NoOptions", "signature", "reset", "", "reset(*, seed=None, options=None)", "no argument options"),
     ("OfNoSeed", "determinism", "reset", "", "the same observation for the same seed", "["),
@@ -89,7 +89,7 @@ AGENT_FAULTS = [
     ("Immortal", "agents", "step", "ann", "step(None): an agent that leaves `agents`", "["),
     ("AllForbidden", "agents", "step", "cid", "action_mask: a choice or more", "none"),
     ("Renamed", "agents", "reset", "eve", "possible_agents: one of", "another agent"),
-    ("Resized", "agents", "reset", "ann", "action space: the one that it had before", "{"),
+    ("Resized", "agents", "reset", "ann", "action space: the one that it had before, Discrete(3)", "Discrete(4)"),
 ]
 WARNINGS = [
     ("ArrayReward", "reward", "step", "", "a float", "an array of shape (1,)"),

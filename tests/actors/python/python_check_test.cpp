@@ -57,13 +57,15 @@ TEST_CASE("python check: an environment that is not made, or not reset, in time 
   request.python.start_timeout = 0.5;
   const auto making = check(request);
   REQUIRE(making.faults().size() == 1);
-  CHECK_THAT(making.faults()[0].got, Contains("because making it took longer than 0.5 s"));
+  CHECK_THAT(making.faults()[0].got,
+             Contains("because making it took longer than 0.5 s (env.start_timeout)"));
 
   request = world("faulty:HangsInReset");
   request.python.reset_timeout = 0.2;
   const auto resetting = check(request);
   REQUIRE(!resetting.faults().empty());
-  CHECK_THAT(resetting.faults().back().got, Contains("because its reset took longer than 0.2 s"));
+  CHECK_THAT(resetting.faults().back().got,
+             Contains("because its reset took longer than 0.2 s (env.reset_timeout)"));
 }
 
 TEST_CASE("python check: the speed of one environment and of several, alone and hosted") {

@@ -147,7 +147,8 @@ TEST_CASE(
   auto options = of_function("hangs");
   options.timeout = 0.3;
   python_dataset<json> hanging(options, whole);
-  CHECK_THROWS_WITH(hanging.next(), Contains("the item after 0 took longer than 0.3 s"));
+  CHECK_THROWS_WITH(hanging.next(),
+                    Contains("the item after 0 took longer than 0.3 s (python.prompt_timeout)"));
   log::set_level("info");
 }
 

@@ -66,15 +66,14 @@ std::size_t resident_mb() {
   return resident * 4096 / 1'000'000;
 }
 
-/// Kills processes at moments of chance, each after some have taken steps since the last kill,
-/// until so many have been killed.
+/// Kills processes, each after a number of steps of chance since the last kill, until so many have
+/// been killed.
 void kill_processes(counts& of, int wanted) {
   std::mt19937 random(7);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60 + wanted);
   while (of.kills < wanted && std::chrono::steady_clock::now() < until) {
-    const auto steps = of.steps.load();
-    testing::eventually([&] { return of.steps != steps; }, 5s);
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 40));
+    const auto steps = of.steps + 1 + int(random() % 200);
+    testing::eventually([&] { return of.steps >= steps; }, 5s);
     const auto alive = python_processes();
     if (alive.empty()) continue;
     if (::kill(alive[random() % alive.size()], SIGKILL) == 0) ++of.kills;

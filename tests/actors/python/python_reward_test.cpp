@@ -173,7 +173,8 @@ TEST_CASE("python_reward: an answer that hung is not tried again, and one that r
   options.timeout = 0.1;
   python_reward judge(options);
   auto first = judge.evaluate(completions({"hang", "hang", "fine"}));
-  CHECK_THROWS_WITH(first[0], Contains("it took longer than 0.1 s for an answer"));
+  CHECK_THROWS_WITH(first[0],
+                    Contains("it took longer than 0.1 s (python.reward_timeout) for an answer"));
   CHECK_THROWS_WITH(first[1], Contains("the same answer was late before"));
   CHECK(first[2].values == std::vector<double>{1, 3});
   auto second = judge.evaluate(completions({"hang", "fine"}));
@@ -234,7 +235,8 @@ TEST_CASE("python_reward: what can't be made is told at once") {
   refuse(options, "expected a finite weight, got nan");
   options = of_functions({"hangs_in_import:score"});
   options.python.start_timeout = 0.5;
-  refuse(options, "the import of hangs_in_import:score took longer than 0.5 s");
+  refuse(options,
+         "the import of hangs_in_import:score took longer than 0.5 s (python.start_timeout)");
 }
 
 TEST_CASE("python_reward: the name of a function in a configuration") {
@@ -280,7 +282,7 @@ TEST_CASE("python_reward: concurrent calls are judged as batches") {
 TEST_CASE("python_reward: a crash and a hang cost their own answer, and a process is replaced") {
   const auto [function, word, expected] = GENERATE(table<std::string, std::string, std::string>(
       {{"by_word", "die", "ended with exit code 7"},
-       {"by_word", "hang", "it took longer than 0.5 s for an answer"},
+       {"by_word", "hang", "it took longer than 0.5 s (python.reward_timeout) for an answer"},
        {"stubborn", "hang", "took longer than 0.5 s"}}));
   CAPTURE(function, word);
   auto options = of_functions({"rewards:" + function});

@@ -17,7 +17,9 @@ from spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple  # noq
 from troupe_worker import masks, notices  # noqa: E402
 from troupe_worker.channel import Refused, failure_of  # noqa: E402
 from troupe_worker.environments import _packages_for, _pettingzoo  # noqa: E402
+from troupe_worker.hosting import Environments  # noqa: E402
 from troupe_worker.spaces import (  # noqa: E402
+    change_text,
     channels_are_last,
     characters_of,
     describe,
@@ -122,6 +124,69 @@ class Numbers(unittest.TestCase):
             describe(Tuple(Box(-1e40, 1, (1,), np.float64)), "action space", is_action=True)
         describe(Box(-1e40, 1e300, (1,), np.float64), "observation space")
         describe(Box(-np.inf, np.inf, (1,)), "action space", is_action=True)
+
+
+class Changes(unittest.TestCase):
+    def test_a_space_that_changes_is_told_as_gymnasium_prints_it(self):
+        changes = [
+            (Discrete(3), Discrete(3, 1), "Discrete(3)", "Discrete(3, start=1)"),
+            (
+                Dict(a=Box(-np.inf, 1, (2,)), b=MultiBinary(3)),
+                Dict(a=Box(-1, 1, (2,)), b=MultiBinary(4)),
+                "Dict('a': Box(-inf, 1.0, (2,), float32), 'b': MultiBinary(3))",
+                "Dict('a': Box(-1.0, 1.0, (2,), float32), 'b': MultiBinary(4))",
+            ),
+            (
+                Tuple(MultiDiscrete([2, 3])),
+                Tuple(Box(0, 255, (4, 4, 3), np.uint8)),
+                "Tuple(MultiDiscrete([2, 3]))",
+                "Tuple(Box(0.0, 255.0, (3, 4, 4), uint8))",
+            ),
+        ]
+        for before, now, *texts in changes:
+            with self.subTest(texts[1]):
+                self.assertEqual([*change_text(*(describe(each, "it") for each in (before, now)))], texts)
+
+    def test_a_long_text_is_shown_where_it_differs(self):
+        boxes = [Box(-1, 1, (400,)) for _ in range(2)]
+        boxes[0].low[0] = boxes[1].low[0] = -2
+        boxes[1].low[300] = -7
+        before, now = change_text(*(describe(box, "it") for box in boxes))
+        self.assertNotEqual(before, now)
+        self.assertIn("-7.0", now)
+        self.assertLess(max(len(before), len(now)), 400)
+
+    def test_an_environment_that_is_made_anew_may_not_have_other_agents(self):
+        hosted = Environments()
+        hosted.joint = object()
+        told = {"agents": [["ann"], ["bob"]], "state_space": None, "agents_vary": False, "action_masks": False}
+        hosted.described = None, None, told
+        for change, text in (
+            ({"agents": [["ann"], ["eve"]]}, "its agents have changed from ann, bob to ann, eve"),
+            ({"action_masks": True}, "its agents have another action_masks than before"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(Refused, text):
+                hosted.require_agents(types.SimpleNamespace(describe_agents=lambda: {**told, **change}))
+        hosted.require_agents(types.SimpleNamespace(describe_agents=lambda: dict(told)))
+
+
+class Closing(unittest.TestCase):
+    def test_an_environment_that_cannot_be_closed_is_told_once_and_given_up(self):
+        notices.take()
+        hosted = Environments()
+
+        def leave():
+            raise SystemExit(4)
+
+        closed = []
+        hosted.envs = [
+            types.SimpleNamespace(close=leave),
+            types.SimpleNamespace(),
+            types.SimpleNamespace(close=lambda: closed.append(1)),
+        ]
+        told = hosted.do_close()["notices"]
+        self.assertEqual([one["text"] for one in told], ["close: expected no exception, got it called sys.exit(4)"])
+        self.assertEqual((closed, hosted.envs), ([1], [None] * 3))
 
 
 class Masks(unittest.TestCase):

@@ -56,5 +56,15 @@ TEST_CASE("begin_run: where the configuration can't be stored nothing is left", 
   CHECK(count_entries(root.path / "ppo") == 0);
 }
 
+TEST_CASE("run_lock: the lock is not written through a link that comes meanwhile", "[recorder]") {
+  temporary_folder folder;
+  std::filesystem::create_directory(folder.path / "run");
+  const auto run = run_directory::open(folder.path / "run");
+  std::ofstream(folder.path / "mine") << "kept";
+  std::filesystem::create_symlink("../mine", run.path() / ".lock");
+  CHECK_THROWS_AS(run_lock(run), run_directory_error);
+  CHECK(read_text(folder.path / "mine") == "kept");
+}
+
 }  // namespace
 }  // namespace troupe

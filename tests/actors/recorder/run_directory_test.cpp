@@ -1,8 +1,10 @@
 #include "actors/recorder/run_directory.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
@@ -100,6 +102,36 @@ TEST_CASE("run_directory: its files have the names that tools look for", "[recor
   CHECK(run.summary_json() == root.path / "summary.json");
   CHECK(run.best_model() == root.path / "best_model");
   CHECK(run.last_model() == root.path / "last_model");
+}
+
+TEST_CASE("run_directory: a link to a run is opened, and a link in a run is not", "[recorder]") {
+  temporary_folder root;
+  const auto run = root.path / "run";
+  std::filesystem::create_directories(run / "checkpoints" / "ckpt-1");
+  std::ofstream(run / "config.json") << "{\"algo\": \"ppo\"}";
+  std::filesystem::create_directory_symlink("run", root.path / "latest");
+  CHECK(run_directory::open(root.path / "latest").config().at("algo") == "ppo");
+  std::filesystem::create_symlink("/etc/passwd", run / "notes");  // no file of a run's
+  CHECK_NOTHROW(run_directory::open(run));
+  for (const auto* name :
+       {"progress.csv", "samples.jsonl", ".lock", "checkpoints/ckpt-1/manifest.json"}) {
+    CAPTURE(name);
+    std::filesystem::create_symlink(root.path / "mine", run / name);
+    CHECK_THROWS_WITH(run_directory::open(run), Catch::Contains(std::string(name) + ": expected") &&
+                                                    Catch::Contains("got a symbolic link"));
+    std::filesystem::remove(run / name);
+  }
+  REQUIRE(::mkfifo((run / "last_model").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(run_directory::open(run),
+                    Catch::Contains("last_model: expected") && Catch::Contains("got a FIFO"));
+}
+
+TEST_CASE("run_directory: a large config.json is refused before it is read", "[recorder]") {
+  temporary_folder root;
+  std::ofstream(root.path / "config.json") << "{}";
+  REQUIRE(::truncate((root.path / "config.json").c_str(), off_t{1} << 40) == 0);
+  CHECK_THROWS_WITH(run_directory::open(root.path).config(),
+                    Catch::Contains("config.json: expected at most 16777216 bytes"));
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ task<> go_wrong() {
   CHECK_THAT(co_await error_of(*faulty, "exit"), Contains("ended with exit code 3"));
   const auto again = co_await faulty->reset({.seed = 1});
   CHECK(again.shown.words == "say a, 1");
-  CHECK_THAT(co_await error_of(*faulty, "hang"), Contains("a step took longer than 0.5 s"));
+  CHECK_THAT(co_await error_of(*faulty, "hang"),
+             Contains("a step took longer than 0.5 s (python.world_timeout)"));
   co_await faulty->reset({.seed = 2});
 }
 

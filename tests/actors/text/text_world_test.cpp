@@ -22,6 +22,9 @@ class guess_number final : public text_environment {
           .shown = {"Right."}, .reward = 1, .ended = true, .info = {{"success", 1}}};
     co_return text_step{.shown = {*guess < secret_ ? "Higher." : "Lower."}};
   }
+  void end_episode() override { ++ended; }
+
+  static inline int ended = 0;  // episodes that a caller has ended
 
  private:
   double secret_ = 0;
@@ -64,9 +67,16 @@ task<> end_at_a_refusal(system& sys) {
   const auto worlds = co_await sys.serve<text_world>({.name = "worlds"}, guesses(), strict);
   const auto table = co_await worlds.session({.exclusive = true});
   co_await table.route<&text_world::reset>(text_reset{.seed = 17});
+  guess_number::ended = 0;
+  const auto lower = co_await table.route<&text_world::step>("9");
+  CHECK_FALSE(lower.ended);
+  CHECK(guess_number::ended == 0);
   const auto refused = co_await table.route<&text_world::step>("seven");
   CHECK(refused.ended);
   CHECK(refused.reward == -2);
+  CHECK(guess_number::ended == 1);  // the world itself goes on, and is told
+  co_await table.route<&text_world::end_episode>();
+  CHECK(guess_number::ended == 2);
 }
 
 TEST_CASE("text_world: a refusal ends the episode where its options say so") {

@@ -86,7 +86,8 @@ TEST_CASE("check: a crash, an exit and a call that never returns are faults") {
              Contains("expected a return, got an end by signal 9 (Killed)"));
   CHECK_THAT(fault_of("DeadlyByExit-v0"),
              Contains("expected a return, got an end with exit code 3"));
-  CHECK_THAT(fault_of("DeadlyNever-v0"), Contains("expected a return within 0.5 s, got none"));
+  CHECK_THAT(fault_of("DeadlyNever-v0"),
+             Contains("expected a return within 0.5 s (env.step_timeout), got none"));
 }
 
 TEST_CASE("check: an environment that is registered as a batch is checked as a batch of one") {

@@ -1,8 +1,10 @@
 #include "runtime/base/log.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
+#include "tests/captured_stream.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -19,6 +21,27 @@ TEST_CASE("log: whole numbers are written with all of their digits") {
   CHECK(text_of(1e300) == "1e+300");
   CHECK(text_of(std::numeric_limits<double>::infinity()) == "inf");
   CHECK(text_of(std::numeric_limits<double>::quiet_NaN()) == "nan");
+}
+
+TEST_CASE("log: no text makes a second line or reaches the terminal's controls") {
+  troupe::testing::captured_stderr captured;
+  log::error("a node said \x1b[2J",
+             {{"name", "x\n12:00:00.000 error forged"}, {"\rkey", "\xe2\x80\xae\xff"}});
+  const auto text = captured.text();
+  CHECK(std::ranges::count(text, '\n') == 1);
+  CHECK(text.ends_with('\n'));
+  CHECK(text.find('\x1b') == text.npos);
+  CHECK(text.find('\r') == text.npos);
+  CHECK(text.find("a node said \\u001b[2J name=\"x\\n12:00:00.000 error forged\" "
+                  "\\u000dkey=\\u202e\xef\xbf\xbd") != text.npos);
+}
+
+TEST_CASE("log: a long line ends and says how long it was") {
+  troupe::testing::captured_stderr captured;
+  log::error(std::string(1'000'000, 'x'), {{"error", std::string(1'000'000, 'y')}});
+  const auto text = captured.text();
+  CHECK(text.size() < 33'000);
+  CHECK(text.ends_with("xxx... (2000007 bytes)\n"));
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "runtime/base/random_bits.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
+#include <string>
 
-#include "runtime/cluster/incarnation.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::detail {
@@ -53,9 +56,26 @@ TEST_CASE("random bits: no bit of an id but those of its version repeats") {
   CHECK(nodes.size() == 200);
 }
 
-TEST_CASE("random bits: an incarnation is made of them") {
-  CHECK(incarnation::random() != incarnation::random());
-  CHECK(random_number() != random_number());
+TEST_CASE("random bits: numbers are drawn anew") { CHECK(random_number() != random_number()); }
+
+TEST_CASE("random bits: they come from no state that a copy of the process has, too") {
+  random_uuid();  // a generator with a seed would have its state now
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto id = random_uuid();
+    const bool told = ::write(ends[1], id.data(), id.size()) == 36;
+    ::_exit(told ? 0 : 1);
+  }
+  std::string theirs(36, '\0');
+  CHECK(::read(ends[0], theirs.data(), theirs.size()) == 36);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  CHECK(status == 0);
+  CHECK(random_uuid() != theirs);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -109,6 +111,57 @@ TEST_CASE("socket link: control overtakes what waits, also within a large messag
   CHECK(ends.at_right->next_text() == "stop");
   CHECK(ends.at_right->next().size() == 8 << 20);
   CHECK(ends.at_right->next_text() == "work");
+}
+
+/// Has room for one message, until it gets more.
+class full_listener final : public link_listener {
+ public:
+  void received(block) override { ++messages; }
+  bool has_room() const override { return messages < room; }
+  void writable() override {}
+  void closed(const std::string&) override { is_closed = true; }
+  std::atomic<int> messages{0}, room{1};
+  std::atomic<bool> is_closed{false};
+};
+
+/// Lets the loop's thread do what is ready, that many times.
+void let_the_loop_run(int times) {
+  for (int i = 0; i < times; ++i) {
+    std::promise<void> ran;
+    io_loop().post([&] { ran.set_value(); });
+    ran.get_future().wait();
+  }
+}
+
+TEST_CASE("socket link: nothing is read while the listener has no room") {
+  constexpr int count = 20;
+  two_ends ends;
+  const auto slow = std::make_shared<full_listener>();
+  ends.right->open(slow);
+  for (int i = 0; i < count; ++i) ends.left->send(block(1 << 20), priority::normal);
+  let_the_loop_run(500);
+  CHECK(slow->messages == 1);
+  slow->room = 3;
+  ends.right->resume();
+  let_the_loop_run(500);
+  CHECK(slow->messages == 3);
+  slow->room = count + 1;
+  ends.right->resume();
+  while (slow->messages < count) let_the_loop_run(1);
+  CHECK(slow->messages == count);
+}
+
+TEST_CASE("socket link: its end is told to a listener that has no room") {
+  two_ends ends;
+  const auto slow = std::make_shared<full_listener>();
+  slow->room = 0;
+  ends.right->open(slow);
+  ends.left->send(block(100), priority::normal);
+  let_the_loop_run(100);
+  CHECK(slow->messages == 0);
+  ends.left->close("over");
+  while (!slow->is_closed) let_the_loop_run(1);
+  CHECK(slow->messages == 1);
 }
 
 TEST_CASE("socket link: it says when it is full, and once when there is room again") {

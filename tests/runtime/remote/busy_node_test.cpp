@@ -92,9 +92,9 @@ task<> take_the_time(system& sys) {
   auto options = workers(1);
   options.max_call_time = 300ms;
   auto one = co_await sys.serve<worker>(options);
-  const int worked = co_await one.route<&worker::work_with>(60'000, 4000);
-  CHECK(worked == 4000);
-  const auto result = co_await one.try_route<&worker::work_with>(0, 4000);
+  const int worked = co_await one.route<&worker::work_with>(60'000, 2500);
+  CHECK(worked == 2500);
+  const auto result = co_await one.try_route<&worker::work_with>(0, 2000);
   CHECK(is_kind(result.error(), error_kind::replica_lost));
   // The caller hears of the loss before the replica is restarted.
   co_await testing::wait_until(

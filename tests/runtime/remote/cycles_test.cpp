@@ -11,6 +11,9 @@ namespace {
 
 using namespace testing;
 
+/// Between two searches for cycles.
+constexpr auto between_looks = 100ms;
+
 struct hiker {
   using services = std::vector<service<hiker>>;
 
@@ -50,7 +53,7 @@ task<> walk_to_itself(system& sys) {
 }
 
 TEST_CASE("remote cycles: a replica in another process that waits for itself") {
-  run_everywhere(walk_to_itself);
+  run_everywhere(walk_to_itself, between_looks);
 }
 
 task<> walk_around(system& sys) {
@@ -71,7 +74,7 @@ task<> walk_around(system& sys) {
 }
 
 TEST_CASE("remote cycles: services here and in two other processes") {
-  run_everywhere(walk_around);
+  run_everywhere(walk_around, between_looks);
 }
 
 /// Two walks, each of which fills the other one's service from its own process.
@@ -90,7 +93,7 @@ task<> wait_for_room_there(system& sys) {
 }
 
 TEST_CASE("remote cycles: two processes that call each other") {
-  run_everywhere(wait_for_room_there);
+  run_everywhere(wait_for_room_there, between_looks);
 }
 
 task<std::string> end_of_hold(service<hiker> by, service<room> first, service<room> then) {
@@ -121,7 +124,7 @@ task<> cross_sessions(system& sys) {
 }
 
 TEST_CASE("remote cycles: exclusive sessions of which each holder awaits the other's") {
-  run_everywhere(cross_sessions);
+  run_everywhere(cross_sessions, between_looks);
 }
 
 task<> cross_sessions_here(system& sys) {
@@ -140,7 +143,7 @@ TEST_CASE("cycles: exclusive sessions in one process") {
 }
 
 task<std::string> leave_later(std::optional<session<room>>& held) {
-  co_await sleep_for(5s);
+  co_await sleep_for(20 * between_looks);
   held.reset();
   co_return "left";
 }
@@ -160,7 +163,7 @@ task<> hold_for_long(system& sys) {
 }
 
 TEST_CASE("remote cycles: a session that the main coroutine holds is in none") {
-  run_everywhere(hold_for_long);
+  run_everywhere(hold_for_long, between_looks);
 }
 
 }  // namespace

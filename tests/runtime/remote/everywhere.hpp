@@ -15,26 +15,27 @@ inline detail::link_client_options at(const system& controller) {
 }
 
 /// In child processes, on a node of this process, in child processes of a node, and in virtual
-/// time.
-inline void run_everywhere(task<> (*program)(system&)) {
+/// time. `cycle_check` is that of every system.
+inline void run_everywhere(task<> (*program)(system&),
+                           duration cycle_check = system_options().cycle_check) {
   SECTION("in child processes") {
-    troupe::system sys;
+    troupe::system sys({.cycle_check = cycle_check});
     sys.run(with_timeout(program(sys), 30s));
   }
   SECTION("on a node") {
-    troupe::system sys({.listen = "127.0.0.1:0"});
-    troupe::system there;
+    troupe::system sys({.cycle_check = cycle_check, .listen = "127.0.0.1:0"});
+    troupe::system there({.cycle_check = cycle_check});
     const detail::node joining(there, at(sys));
     sys.run(with_timeout(program(sys), 30s));
   }
   SECTION("in child processes of a node") {
-    troupe::system sys({.listen = "127.0.0.1:0"});
-    troupe::system there({.isolate = true});
+    troupe::system sys({.cycle_check = cycle_check, .listen = "127.0.0.1:0"});
+    troupe::system there({.cycle_check = cycle_check, .isolate = true});
     const detail::node joining(there, at(sys));
     sys.run(with_timeout(program(sys), 30s));
   }
   SECTION("over a simulated link") {
-    troupe::system sys({.deterministic = true, .seed = 7});
+    troupe::system sys({.deterministic = true, .seed = 7, .cycle_check = cycle_check});
     sys.run(program(sys));
   }
 }

@@ -561,6 +561,29 @@ TEST_CASE("rights: a host's remote replicas hear only their own replicas") {
   play_as(side::host, hear_of_replicas);
 }
 
+task<> hear_a_forged_end(system& sys, side) {
+  const auto node = raw_peer::against(sys, side::host);
+  co_await settled();
+  placed mine(sys, node->theirs);
+  co_await settled();
+  const auto number = node->last(message_kind::make).header.replica;
+  node->say({.kind = message_kind::serves, .replica = number});
+  co_await settled();
+  REQUIRE(mine.served == 1);
+  const std::string forged = "\x1b]0;title\x07\n13:00:00.000 error a forged line ";
+  node->say({.kind = message_kind::ended, .replica = number}, forged + std::string(1 << 20, 'x'));
+  co_await settled();
+  CHECK(mine.slot->ended());
+  const auto why = mine.service->last_crash();
+  CHECK_THAT(why, has_text("\\u001b]0;title\\u0007\\u000a13:00:00.000 error a forged line xx"));
+  CHECK(why.size() < 4100);
+  CHECK(why.find_first_of("\x1b\x07\n") == why.npos);
+}
+
+TEST_CASE("rights: what is told of a replica's end is printable and short") {
+  play_as(side::host, hear_a_forged_end);
+}
+
 // ---- a host: metrics
 
 task<> ask_for_metrics(system& sys, side) {

@@ -102,6 +102,11 @@ TEST_CASE("error codec: a text that is no UTF-8 is made one, a long one is cut")
   CHECK(back.size() == (std::size_t{64} << 10) + 3);
 }
 
+TEST_CASE("error codec: of control characters only the ends of lines and tabs arrive") {
+  const auto back = describe(there_and_back(made(std::runtime_error("\x1b]0;x\x07 a\n\tb\r"))));
+  CHECK(back == "\\u001b]0;x\\u0007 a\n\tb\\u000d");
+}
+
 TEST_CASE("error codec: outcomes carry the value or the error") {
   CHECK(there_and_back(outcome<int>(7)).value() == 7);
   CHECK_THROWS_AS(there_and_back(outcome<int>(made(std::out_of_range("x")))).value(),

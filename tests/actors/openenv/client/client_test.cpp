@@ -119,6 +119,7 @@ TEST_CASE("openenv client: a reply that never ends, or comes too late, costs its
   CHECK(step_answered_by(
             [](fake_connection& to) {
               to.send_frame(0x01, "{");
+              // Without a pause it would reach its limit of bytes first.
               while (to.send_raw(std::string("\0\1 ", 3))) std::this_thread::sleep_for(2ms);
             },
             quick) == ends(failure::timeout, false));
@@ -131,10 +132,48 @@ task<failure> fail_at_reset(client games) {
   co_return co_await failure_of(game.reset());
 }
 
+/// The message with which a reset fails.
+task<std::string> message_at_reset(client games) {
+  auto game = games.open();
+  try {
+    co_await game.reset();
+  } catch (const error& e) {
+    co_return e.what();
+  }
+  co_return "it did not fail";
+}
+
+TEST_CASE("openenv client: a limit is told with the option that sets it", "[openenv]") {
+  fake_server silent(saying({}));
+  fake_server full({.session =
+                        [](fake_connection& to) {
+                          to.send_text(error_text(server_error::capacity_reached, "full",
+                                                  {{"active_sessions", 1}, {"max_sessions", 1}}));
+                          to.send_close(1000, "");
+                        },
+                    .http = {}});
+  const limit_names names{.connect = "env.options.connect_timeout",
+                          .reply = "env.step_timeout",
+                          .reset = "env.reset_timeout",
+                          .capacity = "env.options.capacity_timeout"};
+  troupe::system sys;
+  const auto message = [&](client_options options) {
+    return sys.run(message_at_reset(client(std::move(options), &sys.metrics())));
+  };
+  CHECK_THAT(message({.urls = {silent.url()}, .reset_timeout = 60ms, .named_by = names}),
+             holds("no reply within 60 ms (env.reset_timeout)"));
+  CHECK_THAT(message({.urls = {silent.url()}, .reply_timeout = 60ms, .named_by = names}),
+             holds("no reply within 60 ms (env.step_timeout)"));
+  CHECK_THAT(message({.urls = {full.url()}, .capacity_timeout = 10ms, .named_by = names}),
+             holds("within 10 ms (env.options.capacity_timeout): "));
+  CHECK_THAT(message({.urls = {silent.url()}, .reset_timeout = 60ms}),
+             holds("no reply within 60 ms") && !holds("ms ("));
+}
+
 TEST_CASE("openenv client: the reply to a reset has a limit of its own", "[openenv]") {
   const auto slow_at_reset = [](fake_connection& to) {
     to.receive();
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(200ms);  // longer than a reply to a step may take
     to.send_text(observation());
     while (!to.receive().empty()) {  // no step is answered
     }
@@ -304,6 +343,43 @@ TEST_CASE("openenv client: a server that restarts costs time, and no episode", "
   const fake_server after(behaviour, port);
   CHECK(playing.get() == 1);
   CHECK(after.accepted() == 1);
+}
+
+task<> leave_for_another_session(client games) {
+  auto first = games.open(), second = games.open();
+  const json action = json::object();
+  co_await first.reset();
+  co_await first.step(action);
+  first.end_episode();
+  co_await second.reset();  // the server has one slot
+  CHECK_FALSE(first.connected());
+  const auto how = co_await failure_of(first.step(action));
+  CHECK(how == failure::closed);
+  second.end_episode();
+  second.end_episode();
+  co_await first.reset();
+  CHECK(first.connected());
+}
+
+TEST_CASE("openenv client: an episode that its caller ends frees its slot", "[openenv]") {
+  std::atomic<int> playing{0};
+  fake_server server({.session =
+                          [&](fake_connection& to) {
+                            if (++playing > 1) {
+                              to.send_text(
+                                  error_text(server_error::capacity_reached, "full",
+                                             {{"active_sessions", 1}, {"max_sessions", 1}}));
+                              to.send_close(1000, "");
+                            } else {
+                              for (int n = 0; !to.receive().empty(); ++n)
+                                to.send_text(observation({{"n", n}}));
+                            }
+                            --playing;
+                          },
+                      .http = {}});
+  troupe::system sys;
+  const client games({.urls = {server.url()}, .capacity_timeout = 10s}, &sys.metrics());
+  sys.run(with_timeout(leave_for_another_session(games), 30s));
 }
 
 task<bool> play_two_episodes(client games) {

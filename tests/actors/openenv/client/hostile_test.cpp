@@ -29,18 +29,22 @@ std::string answer_to(int session, int step) {
       {{"observation", {{"session", session}, {"step", step}}}, {"reward", step}, {"done", false}});
 }
 
+/// Between parts of a reply that never ends: without a pause it would reach its limit of bytes
+/// first.
+void pause() { std::this_thread::sleep_for(1ms); }
+
 using hostility = void (*)(fake_connection& to, const std::string& right, std::mt19937& random);
 
 void send_truncated(fake_connection& to, const std::string& right, std::mt19937& random) {
   to.send_text(right.substr(0, 1 + random() % (right.size() - 1)));
 }
 void send_late(fake_connection& to, const std::string& right, std::mt19937&) {
-  std::this_thread::sleep_for(reply_timeout + 40ms);
+  to.receive();  // nothing, but the client has given up when this returns
   to.send_text(right);
 }
 void send_twice(fake_connection& to, const std::string& right, std::mt19937& random) {
   to.send_text(right);
-  if (random() % 2) std::this_thread::sleep_for(std::chrono::microseconds(random() % 30));
+  for (auto turns = random() % 2 * (random() % 60); turns > 0; --turns) std::this_thread::yield();
   to.send_text(right);
 }
 void send_twice_at_once(fake_connection& to, const std::string& right, std::mt19937&) {
@@ -74,14 +78,10 @@ void send_other_bytes(fake_connection& to, const std::string& right, std::mt1993
 }
 void send_for_ever(fake_connection& to, const std::string&, std::mt19937&) {
   to.send_frame(0x01, "{");
-  for (int i = 0; i < 2000 && to.send_raw(std::string("\0\1 ", 3)); ++i) {
-    std::this_thread::sleep_for(1ms);
-  }
+  for (int i = 0; i < 2000 && to.send_raw(std::string("\0\1 ", 3)); ++i) pause();
 }
 void send_pings_for_ever(fake_connection& to, const std::string&, std::mt19937&) {
-  for (int i = 0; i < 2000 && to.send_raw(std::string("\x89\0", 2)); ++i) {
-    std::this_thread::sleep_for(1ms);
-  }
+  for (int i = 0; i < 2000 && to.send_raw(std::string("\x89\0", 2)); ++i) pause();
 }
 void die(fake_connection&, const std::string&, std::mt19937&) {}
 void die_in_a_frame(fake_connection& to, const std::string& right, std::mt19937& random) {

@@ -5,8 +5,10 @@
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/openenv/client/view_discovery.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
@@ -89,6 +91,80 @@ TEST_CASE("openenv numeric worlds: a server that can't be reached is asked once 
   const auto began = std::chrono::steady_clock::now();
   CHECK_THROWS_WITH(worlds->reset(1), Catch::Contains("Connection refused"));
   CHECK(std::chrono::steady_clock::now() - began < 2s);
+}
+
+/// Answers each request with the same observation.
+void answer_all(fake_connection& to) {
+  while (!to.receive().empty()) to.send_text(observation());
+}
+
+/// A view in which action 1 is illegal.
+numeric_view limited_view() {
+  auto made = view();
+  made.forbid = [](const json&, action_view action) {
+    return action.discrete() == 1 ? std::optional(-1.0) : std::nullopt;
+  };
+  return made;
+}
+
+void take_steps(const numeric_view& of, const std::string& url, std::vector<std::int64_t> choices,
+                int steps) {
+  auto worlds = make_numeric_worlds(of, {.urls = {url}}, choices.size());
+  worlds->reset(1);
+  env_actions actions;
+  actions.discrete.assign(choices.begin(), choices.end());
+  for (int i = 0; i < steps; ++i) worlds->step(actions);
+}
+
+TEST_CASE("openenv numeric worlds: episodes that illegal actions end are told once, with numbers",
+          "[openenv]") {
+  log::set_level("info");
+  const fake_server server({.session = answer_all, .http = {}});
+  const auto count = [](const std::string& text) {
+    int times = 0;
+    for (auto at = text.find("by_illegal_action="); at != text.npos;
+         at = text.find("by_illegal_action=", at + 1))
+      ++times;
+    return times;
+  };
+  const auto limited = limited_view();
+  {
+    const testing::captured_stderr said;
+    take_steps(limited, server.url(), {0, 0}, 3);
+    CHECK(count(said.text()) == 0);  // all actions were legal
+    take_steps(limited, server.url(), {1, 0}, 3);
+    CHECK_THAT(said.text(), Catch::Contains("illegal actions have ended episodes") &&
+                                Catch::Contains("env=Walled-v0 episodes=3 by_illegal_action=3"));
+    take_steps(limited, server.url(), {1, 1}, 3);
+    CHECK(count(said.text()) == 1);
+  }
+  CHECK(limited.ended->all == 9);
+  CHECK(limited.ended->by_illegal_action == 9);
+
+  // A run that goes on tells it after so many episodes.
+  const testing::captured_stderr said;
+  const auto other = limited_view();
+  auto worlds = make_numeric_worlds(other, {.urls = {server.url()}}, 1);
+  worlds->reset(1);
+  env_actions actions;
+  actions.discrete = {1};
+  for (int i = 0; i < 99; ++i) worlds->step(actions);
+  CHECK(count(said.text()) == 0);
+  worlds->step(actions);
+  CHECK_THAT(said.text(), Catch::Contains("episodes=100 by_illegal_action=100"));
+  testing::log_off();
+}
+
+TEST_CASE("openenv numeric worlds: numbers that no 32-bit float has are named", "[openenv]") {
+  std::vector<float> obs(1);
+  const auto large = Catch::Contains("32-bit float") && Catch::Contains("got 1e+300");
+  CHECK_THROWS_WITH(view().observe({{"obs", {1e300}}}, obs),
+                    Catch::Contains("/data/observation/obs/0: expected") && large);
+  const json hand{{"info_state", {0, -1e300}}};
+  CHECK_THROWS_WITH(openspiel_view("catch").observe(hand, obs),
+                    Catch::Contains("/info_state/1") && Catch::Contains("got -1e+300"));
+  view().observe({{"obs", {3e38}}}, obs);
+  CHECK(obs[0] == 3e38F);
 }
 
 task<> ask_for_a_step(system& sys, std::string url) {

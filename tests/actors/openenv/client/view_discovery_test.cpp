@@ -283,6 +283,34 @@ TEST_CASE("views: a wrong member is refused by its pointer") {
             .pointer.empty());
 }
 
+TEST_CASE("view discovery: a number of actions that is not that of the server is refused") {
+  const auto seen = described(openspiel_schema(), {openspiel_seen({0}), openspiel_seen({0, 1})});
+  CHECK_THAT(refusal_of_view(seen, {{"action", {{"n", 1}}}}),
+             Contains("http://there: env.options.view.action: /action_id: n: expected the number "
+                      "of all actions from 0 on, of which 1 is legal in an observation "
+                      "(/legal_actions), got 1"));
+  CHECK_THAT(refusal_of_view(seen, {{"action", {{"n", 2}, {"start", 1}}}}),
+             Contains("from 1 on, of which 0 is legal"));
+  CHECK_THAT(refusal_of_view(seen, {{"action", {{"n", 5}}}}), Contains("accepted"));
+  // The same for a mask, whose size is the number of actions.
+  const auto masked = described(pydantic_schema({{"phase", integer()}}, {"phase"}),
+                                {{{"queue", {0.5, 1.0}}, {"action_mask", {1, 0, 1}}}});
+  for (const int n : {1, 4})
+    CHECK_THAT(refusal_of_view(masked, {{"action", {{"n", n}}}}),
+               Contains("n: expected 3, the size of /action_mask in an observation, got " +
+                        std::to_string(n)));
+  CHECK_THAT(refusal_of_view(masked, {{"action", {{"n", 3}}}}), Contains("accepted"));
+}
+
+TEST_CASE("view discovery: a first observation that the view can't show is refused") {
+  const auto schema = pydantic_schema({{"go", integer(0, 1)}}, {"go"}, {{"level", integer(0, 3)}});
+  CHECK_THAT(refusal_of_view(described(schema, {{{"level", 7}}})),
+             Contains("http://there: the first observation does not fit the view") &&
+                 Contains("/level: expected one of 4 choices, got 7"));
+  CHECK_THAT(refusal_of_view(described(schema, {{{"level", 2}, {"heat", 1e300}}})),
+             Contains("/heat: expected numbers that a 32-bit float has"));
+}
+
 TEST_CASE("views: what check-env prints is read again as the same view") {
   for (const auto& from :
        {rover(), described(openspiel_schema(), {openspiel_seen({0, 1, 2, 3, 4})})}) {

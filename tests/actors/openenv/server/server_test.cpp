@@ -253,7 +253,7 @@ void make_slow(const house& here, gate& holding) {
   for (int noticed = 1; noticed <= 2; ++noticed) {  // by having held up everybody
     first.send(slow_step);
     holding.await_arrival();
-    std::this_thread::sleep_for(3ms);
+    std::this_thread::sleep_for(3ms);  // a step is slow by the time that it takes
     holding.let_go();
     first.read_text();
   }
@@ -457,7 +457,7 @@ TEST_CASE("openenv server: who sends nothing, or a byte now and then, is closed"
     const std::string request = "GET /health HTTP/1.1\r\n" + std::string(10'000, 'X');
     for (std::size_t i = 0; i < request.size() && !stop.stop_requested(); ++i) {
       trickling.send(request.substr(i, 1));
-      std::this_thread::sleep_for(10ms);
+      std::this_thread::sleep_for(10ms);  // slower than a request may come
     }
   });
   std::string none;

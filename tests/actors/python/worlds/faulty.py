@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from good import Counter
+from good import Counter, Leaks
 from spaces import Box, Graph
 
 
@@ -196,3 +196,15 @@ def nothing():
 
 
 number = 3
+
+
+class ExitsAtClose(Leaks):
+    def close(self):
+        raise SystemExit(4)
+
+
+class KillsAtClose(Leaks):
+    """Ends its process when it is closed, as one that hangs then has its process ended."""
+
+    def close(self):
+        os._exit(4)

@@ -3,6 +3,7 @@
 #include "algorithms/language_models/grpo/world_episode.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <set>
@@ -35,6 +36,9 @@ struct countdown final : openenv::json_world {
     --left;
     co_return shown(double(said["said"].get<std::string>().size()));
   }
+  void end_episode() override { ++ended_by_caller; }
+
+  static inline std::atomic<int> ended_by_caller{0};
 
  private:
   openenv::result shown(double reward) const {
@@ -188,12 +192,16 @@ TEST_CASE("world episodes: what a game is doesn't depend on those beside it") {
 
 task<> cut_long_games(system& sys) {
   auto roles = co_await serve_roles(sys, countdowns());
+  countdown::ended_by_caller = 0;
+  co_await generate_answers(roles);  // the world ends these games
+  CHECK(countdown::ended_by_caller == 0);
   roles.tasks[0].turns = 2;
   const auto group = co_await generate_answers(roles);
   for (const auto& a : group.answers) {
     CHECK(a.truncated);
     CHECK(a.read.size() == 1);
   }
+  CHECK(countdown::ended_by_caller == 6);  // so that slots of servers are free
   // Prompt, four tokens, an end and three letters leave no room for another move.
   roles.format = format_for(3 + 4 + 4);
   roles.tasks[0].turns = 5;
@@ -202,6 +210,7 @@ task<> cut_long_games(system& sys) {
     CHECK(a.truncated);
     CHECK(std::ssize(a.tokens) <= 3 + 4 + 4);
   }
+  CHECK(countdown::ended_by_caller == 12);
 }
 
 TEST_CASE("world episodes: a game ends at the limit of turns, and where the context is full") {

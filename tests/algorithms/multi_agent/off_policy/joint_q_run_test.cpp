@@ -92,9 +92,11 @@ void follow_targets(stage& on, std::int64_t interval) {
     CAPTURE(steps);
     CHECK(after.parameters != before.parameters);
     REQUIRE(after.target.size() == target.size());
+    int elsewhere = 0;  // a check of each would take seconds
     for (std::size_t i = 0; i < target.size(); ++i) {
-      CHECK(after.target[i] == Approx(target[i]).margin(1e-6));
+      elsewhere += !(after.target[i] == Approx(target[i]).margin(1e-6));
     }
+    CHECK(elsewhere == 0);
   }
 }
 

@@ -51,6 +51,9 @@ struct asker {
 duration since(time_point start) { return detail::strand::current().now() - start; }
 time_point time_now() { return detail::strand::current().now(); }
 
+/// When a turn is long where the log and the metrics are to tell it: longer than the steps of a
+/// test on a busy machine.
+constexpr auto turn_limit = 2s;
 /// Longer than the system needs to find out, and shorter than the gate.
 constexpr auto soon = 20s;
 
@@ -247,22 +250,28 @@ TEST_CASE("held pool: deadlines fire, and others are served") { run_on_two(all_t
 TEST_CASE("held pool: the log and the metrics name the services, and threads come back") {
   captured_stream log(stderr);
   log::set_level("info");
-  system sys({.threads = 2});
+  system sys({.threads = 2, .long_turn = turn_limit});
   sys.run(named_in_log(sys, log));
 }
 
 TEST_CASE("held pool: the log names services where sessions are awaited in vain") {
   captured_stream log(stderr);
   log::set_level("info");
-  system sys({.threads = 2});
+  system sys({.threads = 2, .long_turn = turn_limit});
   sys.run(session_in_log(sys, log));
 }
 
 TEST_CASE("held pool: the log names services whose abandoned replicas hold the threads") {
   captured_stream log(stderr);
   log::set_level("info");
-  system sys({.threads = 2});
+  system sys({.threads = 2, .long_turn = turn_limit});
   sys.run(abandoned_in_log(sys, log));
+}
+
+TEST_CASE("held pool: the time after which a turn is long is positive, and 10 s unless said") {
+  CHECK(system_options().long_turn == 10s);
+  CHECK_THROWS_WITH(system({.threads = 2, .long_turn = duration(0)}),
+                    holds("system: long_turn: expected a time > 0, got 0 s"));
 }
 
 TEST_CASE("held pool: a hung replica is lost though no thread can be made") {

@@ -1,4 +1,4 @@
-#include "algorithms/run/large_images.hpp"
+#include "algorithms/run/start_notices.hpp"
 
 #include "actors/networks/shape_of.hpp"
 #include "runtime/base/log.hpp"
@@ -37,6 +37,28 @@ TEST_CASE("large images: nothing is told of four pictures of 84x84, and of what 
   auto vectors = images_of_size(1, 10, 10);
   vectors.observation_space = spaces::box(0, 1, {100'000});
   CHECK(told("Vectors-v0", vectors).empty());
+}
+
+TEST_CASE("start notices: more steps than were asked for, and idle replicas, are told") {
+  log::set_level("info");  // another case may have turned it off
+  run_settings sizes;
+  sizes.config = R"({"total_steps": 300})";
+  sizes.total_steps = 4096;
+  sizes.steps_of_update = 2048;
+  sizes.update_options = "rollout.n_steps * env.n_envs";
+  const auto told_of = [](const run_settings& of) {
+    const testing::captured_stderr log;
+    tell_sizes(of);
+    return log.text();
+  };
+  CHECK_THAT(told_of(sizes), Catch::Contains("total_steps=300 steps=4096") &&
+                                 Catch::Contains("steps_of_an_update=2048"));
+  sizes.config = R"({"total_steps": 4000})";
+  CHECK(told_of(sizes).empty());
+  sizes.env.replicas = 3;
+  sizes.replicas_at_once = 1;
+  sizes.replicas_option = "rollout.workers";
+  CHECK_THAT(told_of(sizes), Catch::Contains("env.replicas=3 at_once=1"));
 }
 
 }  // namespace

@@ -1,15 +1,17 @@
 #include "actors/torch/torch.hpp"
 
-#include "algorithms/run/large_images.hpp"
+#include "algorithms/run/start_notices.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "actors/networks/acting_network.hpp"
+#include "actors/networks/shape_of.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {
@@ -48,6 +50,31 @@ std::string advice_for(const env_section& env) {
 }
 
 }  // namespace
+
+void tell_no_images(const run_settings& of, const env_spec& spec) {
+  const auto notes = of.shape ? agent_image_notes(spec) : image_notes(spec, of.network.body);
+  for (const auto& note : notes) log::warn(note, {{"env", spec.id}});
+}
+
+void tell_sizes(const run_settings& of) {
+  if (!of.update_options.empty()) {
+    // A program of the user's own may have no configuration.
+    const auto asked = nlohmann::json::parse(of.config).value("total_steps", of.total_steps);
+    // Most runs take a few steps more, which changes nothing.
+    const bool many_more = of.total_steps - asked > asked / 10;
+    if (many_more)
+      log::warn("the run takes more steps than total_steps, for it takes whole updates",
+                {{"total_steps", asked},
+                 {"steps", of.total_steps},
+                 {"steps_of_an_update", of.steps_of_update},
+                 {"which_is", of.update_options}});
+  }
+  if (of.replicas_at_once > 0 && of.env.replicas > of.replicas_at_once)
+    log::warn("more replicas of the environments are asked for than are used at once",
+              {{"env.replicas", of.env.replicas},
+               {"at_once", of.replicas_at_once},
+               {"see", of.replicas_option}});
+}
 
 void tell_large_images(const env_section& env, const env_spec& spec, const network_shape& shape,
                        const network_options& network) {
