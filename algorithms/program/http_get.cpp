@@ -9,6 +9,9 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <stdexcept>
+#include <string_view>
+
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::command {
 
@@ -19,6 +22,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
 constexpr std::size_t body_bytes_max = 8 << 20;
+constexpr std::size_t shown_bytes = 200;
 
 /// Starts an asynchronous operation and runs it to its end. The stream's deadline applies to
 /// asynchronous operations only, not to Asio's blocking calls.
@@ -31,7 +35,22 @@ void finish(asio::io_context& io, Start start) {
   if (result) throw beast::system_error(result);
 }
 
+/// Returns the host and the port as they are in a URL.
+std::string place_of(const std::string& host, std::uint16_t port) {
+  const auto shown = host.find(':') == host.npos ? host : '[' + host + ']';
+  return shown + ':' + std::to_string(port);
+}
+
+/// Returns the field Host of a request. The zone of an IPv6 address means nothing to its server.
+std::string host_field(const std::string& host, std::uint16_t port) {
+  return place_of(host.substr(0, host.find('%')), port);
+}
+
 }  // namespace
+
+std::string http_answer::first_line() const {
+  return detail::printable(std::string_view(body).substr(0, body.find('\n')), shown_bytes);
+}
 
 http_answer http_get(const std::string& host, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit) {
@@ -43,7 +62,7 @@ http_answer http_get(const std::string& host, std::uint16_t port, const std::str
     finish(io, [&](auto done) { stream.async_connect(addresses, done); });
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
-    request.set(http::field::host, host);
+    request.set(http::field::host, host_field(host, port));
     request.set(http::field::connection, "close");
     finish(io, [&](auto done) { http::async_write(stream, request, done); });
 
@@ -53,9 +72,7 @@ http_answer http_get(const std::string& host, std::uint16_t port, const std::str
     finish(io, [&](auto done) { http::async_read(stream, buffer, answer, done); });
     return {answer.get().result_int(), std::move(answer.get().body())};
   } catch (const boost::system::system_error& e) {
-    const auto shown = host.find(':') == host.npos ? host : '[' + host + ']';
-    throw std::runtime_error("http://" + shown + ':' + std::to_string(port) + target + ": " +
-                             e.code().message());
+    throw std::runtime_error("http://" + place_of(host, port) + target + ": " + e.code().message());
   }
 }
 

@@ -11,6 +11,10 @@ namespace troupe::command {
 struct http_answer {
   unsigned status = 0;  ///< The HTTP status code.
   std::string body;     ///< At most 8 MiB.
+
+  /// Returns the first line of the body for a message. It is printable and has at most about 200
+  /// bytes.
+  std::string first_line() const;
 };
 
 /// Sends GET `target`, such as "/readyz", to a port of a host, which is a name or an IP address

@@ -467,7 +467,7 @@ int run(const train_arguments& arguments, beginning start, run_options options, 
                           .lock = start.lock};
   if (server) {
     log::info("metrics are served",
-              {{"page", fmt::format("http://localhost:{}/", server->port())}});
+              {{"page", server->page()}});
   }
   int code = 0;
   options.on_result = [&](const run_result& result) {

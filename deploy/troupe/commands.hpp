@@ -21,10 +21,13 @@ struct serve_env_arguments {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
   std::vector<std::string> allowed_origins;
-  std::size_t sessions = 1024;
+  std::vector<std::string> allowed_hosts;
+  std::optional<std::size_t>
+      sessions;  ///< None means that the machine decides (default_limits.hpp).
   std::size_t connections = 1024;
   std::size_t message_bytes = std::size_t{1} << 20;
-  std::size_t threads = 32;
+  std::optional<std::size_t> memory_bytes;  ///< None means that the machine decides.
+  std::optional<std::size_t> threads;       ///< None means 32, or as many as sessions if fewer.
   int idle_timeout_s = 3600;
   int drain_s = 30;
   std::optional<std::int64_t> max_episode_steps;

@@ -26,14 +26,22 @@ void add_serve_env(CLI::App& options, serve_env_arguments& to) {
                   "https://games.example. * means all. The option may be repeated.")
       ->allow_extra_args(false);
   options
+      .add_option("--allow-host", to.allowed_hosts,
+                  "A further name by which clients may ask for this server, such as that of a "
+                  "proxy. * means all. The option may be repeated.")
+      ->allow_extra_args(false);
+  options
       .add_option("--sessions", to.sessions,
-                  "The largest number of clients at the same time, each with its own environment.")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+                  "The largest number of clients at the same time, each with its own environment. "
+                  "The default is 1024, or for environments in processes of their own, such as "
+                  "those of Python, 8 for each core, as far as half of the memory has 128 MiB for "
+                  "each.")
+      ->check(CLI::Range(1, 1'000'000));
   options
       .add_option("--connections", to.connections,
                   "The largest number of clients that have no session, or not yet. At the limit, "
-                  "those that have sent nothing are dropped, and further ones get status 503.")
+                  "those that have sent no whole request are dropped, and further ones get status "
+                  "503.")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   options
@@ -43,10 +51,16 @@ void add_serve_env(CLI::App& options, serve_env_arguments& to) {
       ->check(CLI::Range(1024, 16 << 20))
       ->capture_default_str();
   options
+      .add_option("--memory-bytes", to.memory_bytes,
+                  "The memory that the messages of all clients take together, in bytes. What would "
+                  "exceed it ends a connection. The default is an eighth of the memory, at most "
+                  "1 GiB.")
+      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 44));
+  options
       .add_option("--threads", to.threads,
-                  "The number of slow environments that are stepped at the same time.")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+                  "The number of slow environments that are stepped at the same time. The default "
+                  "is 32, or the number of sessions if that is smaller.")
+      ->check(CLI::Range(1, 4096));
   options
       .add_option("--idle-timeout", to.idle_timeout_s,
                   "The time without a request after which a session is closed, in seconds.")

@@ -12,7 +12,7 @@ int health(const health_arguments& arguments) {
     const auto answer =
         http_get("127.0.0.1", arguments.port, page, std::chrono::seconds(arguments.timeout_s));
     if (answer.status == 200) return 0;
-    std::fprintf(stderr, "troupe health: %s says %s", page, answer.body.c_str());
+    std::fprintf(stderr, "troupe health: %s says %s\n", page, answer.first_line().c_str());
   } catch (const std::exception& e) {
     const bool usual = arguments.port == metrics_place::usual_port;
     std::fprintf(stderr, "troupe health: %s%s\n", e.what(),

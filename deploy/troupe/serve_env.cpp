@@ -1,14 +1,18 @@
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <stdexcept>
 
+#include "actors/openenv/server/default_limits.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/worlds/registry.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/print_error.hpp"
+#include "runtime/base/usable_cores.hpp"
+#include "runtime/base/usable_memory.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/run.hpp"
 
@@ -20,20 +24,48 @@ constexpr std::size_t other_descriptors = 512;  // for threads, libraries, refus
 
 /// Raises the limit of open files, since each session and each other connection takes one
 /// descriptor. Throws std::runtime_error if the hard limit is too low.
-void allow_descriptors(const serve_env_arguments& arguments) {
-  const auto wanted =
-      static_cast<rlim_t>(arguments.sessions + arguments.connections + other_descriptors);
+void allow_descriptors(std::size_t sessions, std::size_t connections) {
+  const auto wanted = static_cast<rlim_t>(sessions + connections + other_descriptors);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= wanted) return;
   limit.rlim_cur = wanted;
   if (limit.rlim_max < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw std::runtime_error("--sessions " + std::to_string(arguments.sessions) +
-                             " and --connections " + std::to_string(arguments.connections) +
-                             ": expected room for " + std::to_string(wanted) +
-                             " open files, got a limit of " + std::to_string(limit.rlim_max) +
-                             "; raise it with ulimit -n");
+    throw std::runtime_error("--sessions " + std::to_string(sessions) + " and --connections " +
+                             std::to_string(connections) + ": expected room for " +
+                             std::to_string(wanted) + " open files, got a limit of " +
+                             std::to_string(limit.rlim_max) + "; raise it with ulimit -n");
   }
+}
+
+/// Returns the limit of sessions, and says what a default follows.
+std::size_t sessions_of(const serve_env_arguments& arguments) {
+  if (arguments.sessions) return *arguments.sessions;
+  const bool in_processes = traits_of(arguments.env).blocks;
+  const auto sessions =
+      openenv_server::default_sessions(in_processes, usable_cores(), usable_memory());
+  if (in_processes) {
+    log::info(
+        "each session is a process, so their number follows the machine; --sessions sets it",
+        {{"sessions", sessions}, {"cores", usable_cores()}, {"memory_bytes", usable_memory()}});
+  }
+  return sessions;
+}
+
+openenv_server::server_options server_options_of(const serve_env_arguments& arguments) {
+  const auto sessions = sessions_of(arguments);
+  const auto memory =
+      openenv_server::default_memory_bytes(usable_memory(), arguments.message_bytes);
+  return {.address = arguments.host,
+          .port = arguments.port,
+          .allowed_origins = arguments.allowed_origins,
+          .allowed_hosts = arguments.allowed_hosts,
+          .sessions_max = sessions,
+          .connections_max = arguments.connections,
+          .threads = arguments.threads.value_or(std::min<std::size_t>(32, sessions)),
+          .message_bytes_max = arguments.message_bytes,
+          .memory_bytes_max = arguments.memory_bytes.value_or(memory),
+          .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)};
 }
 
 openenv_server::environment_maker maker(const serve_env_arguments& arguments) {
@@ -56,30 +88,23 @@ std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metric
       metrics, metrics_server_options{.address = at.address,
                                       .port = static_cast<std::uint16_t>(at.port),
                                       .next_free = !at.port_asked,
-                                      .is_ready = [&server] { return !server.is_draining(); }});
+                                      .is_ready = [&server] { return !server.is_draining(); },
+                                      .allowed_hosts = at.allowed_hosts});
 }
 
 }  // namespace
 
 int serve_env(const serve_env_arguments& arguments) {
   try {
-    allow_descriptors(arguments);
+    const auto options = server_options_of(arguments);
+    allow_descriptors(options.sessions_max, options.connections_max);
     metrics_registry metrics;
-    openenv_server::server server(maker(arguments),
-                                  {.address = arguments.host,
-                                   .port = arguments.port,
-                                   .allowed_origins = arguments.allowed_origins,
-                                   .sessions_max = arguments.sessions,
-                                   .connections_max = arguments.connections,
-                                   .threads = arguments.threads,
-                                   .message_bytes_max = arguments.message_bytes,
-                                   .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},
-                                  metrics);
+    openenv_server::server server(maker(arguments), options, metrics);
     const auto metrics_page = serve_own_metrics(metrics, server, arguments);
     std::promise<void> told_to_end;
     const signal_watch signals([&] { told_to_end.set_value(); });
     std::printf("serving %s at http://%s:%u, at most %zu sessions\n", arguments.env.c_str(),
-                arguments.host.c_str(), unsigned{server.port()}, arguments.sessions);
+                arguments.host.c_str(), unsigned{server.port()}, options.sessions_max);
     std::fflush(stdout);
 
     told_to_end.get_future().wait();

@@ -20,4 +20,18 @@ struct control_group_place {
 std::optional<control_group_place> control_group_of(std::string_view controller,
                                                     const std::filesystem::path& root = "/");
 
+/// Returns the smallest limit of the group and those above it. `limit_in` returns that of a folder,
+/// as an optional. Returns nullopt if none of them has one, or there is no place.
+template <class LimitIn>
+auto smallest_limit(const std::optional<control_group_place>& place, LimitIn limit_in)
+    -> decltype(limit_in(std::filesystem::path())) {
+  decltype(limit_in(std::filesystem::path())) smallest;
+  if (!place) return smallest;
+  for (auto group = place->group;; group = group.parent_path()) {
+    const auto limit = limit_in(group);
+    if (limit && (!smallest || *limit < *smallest)) smallest = limit;
+    if (group == place->mount || group == group.parent_path()) return smallest;
+  }
+}
+
 }  // namespace troupe::detail

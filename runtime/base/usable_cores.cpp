@@ -70,19 +70,6 @@ std::optional<double> quota_in_v1(const fs::path& group) {
   return quota.size() == 1 && period.size() == 1 ? cores_of(quota[0], period[0]) : std::nullopt;
 }
 
-/// The smallest quota of the group and those above it.
-template <class QuotaIn>
-std::optional<double> smallest_quota(const std::optional<detail::control_group_place>& place,
-                                     QuotaIn quota_in) {
-  std::optional<double> smallest;
-  if (!place) return smallest;
-  for (auto group = place->group;; group = group.parent_path()) {
-    const auto quota = quota_in(group);
-    if (quota && (!smallest || *quota < *smallest)) smallest = quota;
-    if (group == place->mount || group == group.parent_path()) return smallest;
-  }
-}
-
 }  // namespace
 
 core_count detail::count_cores(std::size_t machine, std::size_t affinity, const fs::path& root) {
@@ -95,8 +82,8 @@ core_count detail::count_cores(std::size_t machine, std::size_t affinity, const 
     // A quota of more cores than any machine has is none.
     if (quota && *quota < 1e6) limit(static_cast<std::size_t>(std::ceil(*quota)), by);
   };
-  limit_to(smallest_quota(control_group_of("", root), quota_in_v2), "the quota of cgroup v2");
-  limit_to(smallest_quota(control_group_of("cpu", root), quota_in_v1), "the quota of cgroup v1");
+  limit_to(smallest_limit(control_group_of("", root), quota_in_v2), "the quota of cgroup v2");
+  limit_to(smallest_limit(control_group_of("cpu", root), quota_in_v1), "the quota of cgroup v1");
   return count;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/stream_caller.hpp"
 #include "runtime/cluster/ticker.hpp"
+#include "runtime/net/own_hosts.hpp"
 
 namespace troupe::detail {
 
@@ -21,9 +22,8 @@ namespace {
 using time_point = std::chrono::steady_clock::time_point;
 std::optional<credentials> own_credentials(const link_client_options& options) {
   if (options.certs.empty()) {
-    for (const auto* host : {"127.", "localhost:", "[::1]:"}) {
-      if (options.address.starts_with(host)) return {};
-    }
+    const auto to = parse_host(options.address);
+    if (to && is_loopback(to->host)) return {};
     throw std::invalid_argument("cannot join " + options.address +
                                 " without certificates: expected --certs DIR, or a loopback "
                                 "address such as 127.0.0.1:7777; `troupe certs init` and `troupe "

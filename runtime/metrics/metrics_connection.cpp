@@ -1,5 +1,6 @@
 #include "runtime/metrics/metrics_connection.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <exception>
@@ -17,27 +18,32 @@ constexpr std::size_t buffer_bytes_max = 2 * header_bytes_max;
 constexpr std::size_t discarded_bytes_max = 4 << 20;
 constexpr auto discard_limit = std::chrono::seconds(1);
 
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
 }  // namespace
+
+void metrics_connections::evict_one() {
+  const auto owing = std::ranges::find_if(open, &metrics_connection::client_owes);
+  const auto which = owing != open.end() ? owing : open.begin();
+  if (which != open.end()) (*which)->evict();
+}
 
 metrics_connection::metrics_connection(asio::ip::tcp::socket socket, metrics_connections& table)
     : stream_(std::move(socket)),
       table_(table),
-      place_(table.yielding.end()),
-      buffer_(buffer_bytes_max) {
-  ++table_.open;
-}
+      place_(table.open.insert(table.open.end(), this)),
+      buffer_(buffer_bytes_max) {}
 
 metrics_connection::~metrics_connection() { leave_table(); }
 
 void metrics_connection::leave_table() {
-  set_yielding(false);
-  if (std::exchange(in_table_, false)) --table_.open;
+  if (std::exchange(in_table_, false)) table_.open.erase(place_);
 }
 
-void metrics_connection::set_yielding(bool yields) {
-  if (place_ != table_.yielding.end()) table_.yielding.erase(place_);
-  place_ = table_.yielding.end();
-  if (yields) place_ = table_.yielding.insert(table_.yielding.end(), this);
+/// The client, or the server, begins to do something, so all others have done theirs for longer.
+void metrics_connection::begin(bool client_owes) {
+  client_owes_ = client_owes;
+  if (in_table_) table_.open.splice(table_.open.end(), table_.open, place_);
 }
 
 void metrics_connection::evict() {
@@ -47,12 +53,11 @@ void metrics_connection::evict() {
 
 void metrics_connection::start() {
   stream_.expires_after(table_.options.header_timeout);
-  set_yielding(true);
   read_header();
 }
 
 void metrics_connection::wait_for_request(std::chrono::milliseconds limit) {
-  set_yielding(true);
+  begin(true);
   if (buffer_.size() > 0) {  // The client sent more before it had the answer to its last request.
     stream_.expires_after(table_.options.header_timeout);
     return read_header();
@@ -77,7 +82,6 @@ void metrics_connection::read_header() {
 }
 
 void metrics_connection::on_header(beast::error_code error) {
-  set_yielding(false);
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return write(make_refusal(431), false, false);
   }
@@ -86,20 +90,32 @@ void metrics_connection::on_header(beast::error_code error) {
                          error != http::error::partial_message;
   if (malformed) return write(make_refusal(400), false, false);
   if (error) return;  // The connection timed out, ended or was evicted.
+  const auto refusal = table_.hosts.refusal(parser_->get());
+  if (!refusal.empty()) return write(make_refusal(400, refusal), false, false);
+  answer_request();
+}
 
+void metrics_connection::answer_request() {
   const auto& request = parser_->get();
-  const auto text = [](auto view) { return std::string_view(view.data(), view.size()); };
-  answer what;
-  try {
-    what = make_answer(text(request.method_string()), text(request.target()), table_.registry,
-                       table_.options);
-  } catch (const std::exception&) {
-    what = make_refusal(500);
-  }
+  const bool head_only = request.method() == http::verb::head;
   // A request with a body is answered without reading the body, so a request after it couldn't be
   // found.
   const bool keep_alive = request.keep_alive() && parser_->is_done();
-  write(std::move(what), request.method() == http::verb::head, keep_alive);
+  const auto method = view(request.method_string()), target = view(request.target());
+  if (asks_scrape(method, target)) {
+    begin(false);
+    stream_.expires_never();
+    return table_.scrapes.ask([self = shared_from_this(), head_only, keep_alive](const auto& text) {
+      self->write(answer_scrape(text.get()), head_only, keep_alive);
+    });
+  }
+  answer what;
+  try {
+    what = make_answer(method, target, table_.sources);
+  } catch (const std::exception&) {
+    what = make_refusal(500);
+  }
+  write(std::move(what), head_only, keep_alive);
 }
 
 void metrics_connection::write(answer what, bool head_only, bool keep_alive) {
@@ -112,6 +128,7 @@ void metrics_connection::write(answer what, bool head_only, bool keep_alive) {
   if (what.status == 405) response_.set(http::field::allow, "GET, HEAD");
   response_.content_length(what.body.size());
   if (!head_only) response_.body() = std::move(what.body);
+  begin(true);
   stream_.expires_after(table_.options.idle_timeout);
   http::async_write(stream_, response_,
                     [self = shared_from_this()](beast::error_code error, std::size_t) {
@@ -123,7 +140,7 @@ void metrics_connection::write(answer what, bool head_only, bool keep_alive) {
                         self->stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
                         self->stream_.expires_after(discard_limit);
                         self->buffer_.clear();
-                        self->set_yielding(true);
+                        self->begin(true);
                         self->discard_rest();
                       }
                     });

@@ -13,6 +13,8 @@
 #include <optional>
 
 #include "runtime/metrics/answer.hpp"
+#include "runtime/metrics/scraper.hpp"
+#include "runtime/net/own_hosts.hpp"
 
 namespace troupe::detail {
 
@@ -20,11 +22,17 @@ class metrics_connection;
 
 /// The state that the connections of one server share. Only the server's thread uses it.
 struct metrics_connections {
-  const metrics_registry& registry;
-  metrics_server_options options;
-  std::size_t open = 0;  ///< The number of open connections, at most options.connections_max.
-  /// The connections whose client owes bytes, those that wait longest first.
-  std::list<metrics_connection*> yielding;
+  const metrics_server_options& options;
+  const own_hosts& hosts;
+  const answer_sources& sources;
+  scraper& scrapes;
+  /// The open connections, at most options.connections_max: in the order in which their clients or
+  /// the server began to do what they are doing.
+  std::list<metrics_connection*> open = {};
+
+  /// Closes a connection to make room for another one: of those whose client owes something the one
+  /// that has waited for longest, else the one that the server works for longest.
+  void evict_one();
 };
 
 /// The connection of one client. The operation that it waits for keeps it alive:
@@ -32,6 +40,9 @@ struct metrics_connections {
 ///   connected -> reading a request -> writing its answer -> reading the next one ...
 ///                       |                    `-> discarding what else comes -> closed
 ///                       `-> closed (time-out, end of file, evicted)
+///
+/// Its client owes something except while the server makes the answer: bytes of a request, or to
+/// read.
 class metrics_connection : public std::enable_shared_from_this<metrics_connection> {
  public:
   metrics_connection(boost::asio::ip::tcp::socket socket, metrics_connections& table);
@@ -40,20 +51,23 @@ class metrics_connection : public std::enable_shared_from_this<metrics_connectio
   void start();
   /// Closes the connection immediately, to make room for another one.
   void evict();
+  bool client_owes() const { return client_owes_; }
 
  private:
   void wait_for_request(std::chrono::milliseconds limit);
   void read_header();
   void on_header(boost::beast::error_code error);
+  void answer_request();
   void write(answer what, bool head_only, bool keep_alive);
   void discard_rest();
-  void set_yielding(bool yields);
+  void begin(bool client_owes);
   void leave_table();
 
   boost::beast::tcp_stream stream_;
   metrics_connections& table_;
-  std::list<metrics_connection*>::iterator place_;  ///< The place in table_.yielding, or its end.
+  std::list<metrics_connection*>::iterator place_;  ///< The place in table_.open.
   bool in_table_ = true;
+  bool client_owes_ = true;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
   boost::beast::http::response<boost::beast::http::string_body> response_;

@@ -2,6 +2,7 @@
 // The address and port of a program's metrics.
 
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -15,6 +16,8 @@ struct metrics_place {
   int port = usual_port;              ///< 0 means that no metrics are served.
   /// True if the user named the port, so that no other port may be used.
   bool port_asked = false;
+  /// Further names by which the server may be asked (detail::own_hosts), such as that of a proxy.
+  std::vector<std::string> allowed_hosts = {};
 };
 
 }  // namespace troupe

@@ -4,7 +4,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <thread>
 
+#include "runtime/base/hexadecimal.hpp"
 #include "runtime/base/quiet_thread.hpp"
+#include "runtime/base/random_bits.hpp"
 #include "runtime/metrics/metrics_connection.hpp"
 #include "runtime/metrics/metrics_place.hpp"
 #include "runtime/net/accept_loop.hpp"
@@ -40,8 +42,11 @@ port_busy::port_busy(const std::string& address, std::uint16_t port)
 class metrics_server::listener {
  public:
   listener(const metrics_registry& registry, metrics_server_options options)
-      : table_{registry, std::move(options)},
-        entrance_(io_, listen(io_, table_.options),
+      : options_(std::move(options)),
+        hosts_(options_.address, options_.allowed_hosts, "--metrics-allow-host"),
+        sources_{registry, options_, detail::hexadecimal(detail::random_bits())},
+        scrapes_(registry, io_),
+        entrance_(io_, listen(io_, options_),
                   [this](detail::accept_loop::socket socket) { admit(std::move(socket)); }),
         port_(entrance_.port()) {
     entrance_.accept();
@@ -54,19 +59,24 @@ class metrics_server::listener {
   }
 
   std::uint16_t port() const { return port_; }
+  std::string page() const {
+    return "http://localhost:" + std::to_string(port_) + "/?token=" + sources_.token;
+  }
 
  private:
   void admit(tcp::socket socket) {
-    if (table_.open >= table_.options.connections_max) {
-      if (table_.yielding.empty()) return;  // The socket's destructor closes the new connection.
-      table_.yielding.front()->evict();
-    }
+    if (table_.open.size() >= options_.connections_max) table_.evict_one();
     std::make_shared<detail::metrics_connection>(std::move(socket), table_)->start();
   }
 
-  detail::metrics_connections table_;
-  // The io_context comes after the table, so that its connections end first.
+  const metrics_server_options options_;
+  const detail::own_hosts hosts_;
+  const detail::answer_sources sources_;
+  detail::metrics_connections table_{options_, hosts_, sources_, scrapes_};
+  // The io_context comes after the table, so that its connections end first. The scrapes hold
+  // connections, too, and their thread uses the io_context.
   asio::io_context io_{1};
+  detail::scraper scrapes_;
   detail::accept_loop entrance_;
   std::uint16_t port_;
   std::thread thread_;
@@ -78,5 +88,6 @@ metrics_server::metrics_server(const metrics_registry& registry, metrics_server_
 metrics_server::~metrics_server() = default;
 
 std::uint16_t metrics_server::port() const { return listener_->port(); }
+std::string metrics_server::page() const { return listener_->page(); }
 
 }  // namespace troupe

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "runtime/metrics/metrics_place.hpp"
 
@@ -39,18 +40,23 @@ struct metrics_server_options {
   /// The time between two requests of a connection.
   std::chrono::milliseconds idle_timeout{30000};
   std::size_t connections_max = 64;  ///< The number of connections that may be open at once.
+  /// Further names by which the server may be asked; see metrics_place::allowed_hosts.
+  std::vector<std::string> allowed_hosts = {};
 };
 
 /// Serves GET and HEAD of /metrics, /livez, /readyz, / (a page that shows the metrics live) and
 /// /boards (the boards of metrics_registry::show for this page), from a thread of its own. No
-/// connection waits for another one. When `connections_max` connections are open, a new one
-/// replaces the one whose client has let the server wait for longest. If the server waits for none,
-/// the new connection is closed.
+/// connection waits for another one, and probes don't wait for scrapes, which a second thread
+/// makes, one at a time. When `connections_max` connections are open, a new one replaces the one
+/// whose client has let the server wait for longest, be it for a request or for taking an answer.
+/// If the server waits for none, it replaces the one that has waited for longest. So there is
+/// always a place for a probe. A request whose Host does not name this server (detail::own_hosts)
+/// is answered with status 400.
 class metrics_server {
  public:
   /// `registry` must outlive the server. Throws port_busy if the port is in use,
-  /// std::invalid_argument if the address is malformed, and std::runtime_error naming address and
-  /// port for any other reason why it can't listen.
+  /// std::invalid_argument if the address or a name is malformed, and std::runtime_error naming
+  /// address and port for any other reason why it can't listen.
   metrics_server(const metrics_registry& registry, metrics_server_options options = {});
   /// Closes every connection and joins the thread. It doesn't wait for clients.
   ~metrics_server();
@@ -59,6 +65,9 @@ class metrics_server {
 
   /// The port that the server listens on.
   std::uint16_t port() const;
+  /// The URL of the page for the user of this process. It has a random token, and only with it does
+  /// the page show the boards of board_readers::user. Whoever knows it sees them.
+  std::string page() const;
 
  private:
   class listener;

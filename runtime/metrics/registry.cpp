@@ -65,12 +65,17 @@ class metrics_store {
     retired_.add(std::move(last));
   }
 
-  void show(const std::string& name, std::string board) {
+  struct board {
+    std::string json;
+    board_readers readers = board_readers::everybody;
+  };
+
+  void show(const std::string& name, board what) {
     std::lock_guard lock(mutex_);
-    boards_[name] = std::move(board);
+    boards_[name] = std::move(what);
   }
 
-  std::map<std::string, std::string> boards() {
+  std::map<std::string, board> boards() {
     std::lock_guard lock(mutex_);
     return boards_;
   }
@@ -118,8 +123,8 @@ class metrics_store {
 
   std::mutex mutex_;
   std::vector<entry> collectors_;
-  std::map<std::string, std::string> boards_;  ///< The boards of the status page as JSON, by name.
-  scrape retired_;                             ///< The sum of the counts of all retired collectors.
+  std::map<std::string, board> boards_;  ///< The boards of the status page, by name.
+  scrape retired_;                       ///< The sum of the counts of all retired collectors.
   /// The values that are kept of each label, by the label's name.
   std::map<std::string, std::set<std::string>> retired_values_;
 };
@@ -243,20 +248,22 @@ void metrics_registry::retire(const std::shared_ptr<const prometheus::Collectabl
   store_->retire(collector, whose);
 }
 
-void metrics_registry::show(const std::string& name, std::string board) {
+void metrics_registry::show(const std::string& name, std::string board, board_readers readers) {
   const auto parsed = nlohmann::json::parse(board, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object() || board.size() > board_bytes_max) {
     throw std::invalid_argument("board \"" + name + "\": expected a JSON object of at most " +
                                 std::to_string(board_bytes_max) + " bytes, got " +
                                 std::to_string(board.size()) + " bytes");
   }
-  store_->show(name, std::move(board));
+  store_->show(name, {std::move(board), readers});
 }
 
-std::string metrics_registry::boards() const {
+std::string metrics_registry::boards(board_readers reader) const {
   std::string all;
   for (const auto& [name, board] : store_->boards()) {
-    all += (all.empty() ? "" : ",") + nlohmann::json(name).dump() + ":" + board;
+    const bool is_hidden = board.readers == board_readers::user && reader != board_readers::user;
+    all += (all.empty() ? "" : ",") + nlohmann::json(name).dump() + ":" +
+           (is_hidden ? R"({"hidden":true})" : board.json);
   }
   return "{" + all + "}";
 }

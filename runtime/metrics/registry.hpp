@@ -27,6 +27,12 @@ class metrics_store;
 /// value that is not UTF-8 or is longer than 64 bytes becomes "other" and is counted as rejected.
 using metric_labels = std::map<std::string, std::string>;
 
+/// Who may read a board of the status page. Texts of prompts and answers are for the user alone.
+enum class board_readers {
+  everybody,  ///< Everybody who reaches the port of the metrics.
+  user,       ///< Those who have the address that metrics_server::page() returns.
+};
+
 // The handles below are cheap to copy, and any thread may use them. A handle stays in its process:
 // a role that may live in another one takes a metrics_registry* instead, which stands for the
 // registry of the process that the role is in, and makes its handles. A handle must not be used
@@ -134,10 +140,12 @@ class metrics_registry {
   /// is a JSON object; status_page.html describes its content. A board of the same name is
   /// replaced. Throws std::invalid_argument naming the board if it is no JSON object, or longer
   /// than board_bytes_max.
-  void show(const std::string& name, std::string board);
+  void show(const std::string& name, std::string board,
+            board_readers readers = board_readers::everybody);
   static constexpr std::size_t board_bytes_max = std::size_t{1} << 20;
-  /// Returns all boards as one JSON object, with their names as keys.
-  std::string boards() const;
+  /// Returns all boards as one JSON object, with their names as keys. A board that is not for
+  /// `reader` is {"hidden":true}.
+  std::string boards(board_readers reader = board_readers::everybody) const;
 
  private:
   std::unique_ptr<detail::metrics_store> store_;

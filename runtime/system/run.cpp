@@ -42,7 +42,8 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const m
           .port = static_cast<std::uint16_t>(at.port),
           .next_free = !at.port_asked,
           .is_live = [&metrics] { return is_live(metrics); },
-          .is_ready = [services] { return services->at(std::chrono::steady_clock::now()); }});
+          .is_ready = [services] { return services->at(std::chrono::steady_clock::now()); },
+          .allowed_hosts = at.allowed_hosts});
   if (server->port() != at.port) {
     log::info("the metrics port is busy, so another port is used",
               {{"busy", at.port}, {"port", server->port()}});

@@ -54,7 +54,7 @@ if unshare -rn true 2>/dev/null; then  # where nobody can listen
     '^troupe health: http://127.0.0.1:9464/livez: .*; if the process serves metrics at another port, say --port PORT$'
 fi
 
-# Others: a server that has other metrics, one that says nothing, one that is not there.
+# Others: a server that has other metrics, one whose texts act on a terminal, one that says nothing, one that is not there.
 "$python" - >ports 2>/dev/null <<'PYTHON' &
 import http.server, socket, threading
 class other(http.server.BaseHTTPRequestHandler):
@@ -63,14 +63,30 @@ class other(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"go_goroutines 7\n")
     def log_message(self, *_): pass
+class evil(other):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        for name in "ready", "desired":
+            self.wfile.write(b'troupe_replicas_%s{service="\x1b]0;title\x07\x1b[2J"} 1\n' % name.encode())
+        self.wfile.write(b'troupe_build_info{version="\x1b[31m1\xff"} 1\n')
 server = http.server.HTTPServer(("127.0.0.1", 0), other)
+acting = http.server.HTTPServer(("127.0.0.1", 0), evil)
+threading.Thread(target=acting.serve_forever, daemon=True).start()
 mute = socket.create_server(("127.0.0.1", 0))
-print(server.server_port, mute.getsockname()[1], flush=True)
+print(server.server_port, mute.getsockname()[1], acting.server_port, flush=True)
 server.serve_forever()
 PYTHON
 children+=($!)
 for _ in $(seq 100); do [[ -s ports ]] && break; sleep 0.1; done
-read -r other mute <ports
+read -r other mute acting <ports
+run status --port "$acting"
+report "a program with texts that act on a terminal is shown" "$code"
+! grep -q $'[\x1b\x07]' out
+report "none of them reaches the terminal" $?
+says "they are escapes" out '^  .u001b]0;title.u0007.u001b\[2J +ready +1/1'
+run status --port "$acting" --json
+holds "its JSON can be read" "s['programs'][0]['version'].endswith('1\ufffd')"
 run status --port "$other"
 [[ $code -eq 1 ]]
 report "another program ends it with 1" $?

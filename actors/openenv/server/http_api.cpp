@@ -105,7 +105,9 @@ http_api::http_api(environment_maker make) : make_(std::move(make)) {
                      {"state", state_schema()}});
 }
 
-http_reply http_api::refuse(const std::string& why) { return detail_reply(403, why); }
+http_reply http_api::refuse(unsigned status, const std::string& why) {
+  return detail_reply(status, why);
+}
 
 bool http_api::asks_environment(const http_question& asked) {
   return asked.method == "POST" && (asked.path == "/reset" || asked.path == "/step");

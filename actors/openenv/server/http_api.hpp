@@ -13,6 +13,10 @@ namespace troupe::openenv_server {
 /// Makes the environment of a session or of an HTTP request. Any thread may call it.
 using environment_maker = std::function<std::unique_ptr<vector_environment>()>;
 
+/// Why a request or a session is ended if messages take too much memory.
+inline constexpr const char* no_memory =
+    "the server's memory for messages is full; try again later";
+
 /// An HTTP request.
 struct http_question {
   std::string_view method;
@@ -38,8 +42,8 @@ class http_api {
   /// whose actions a step message does not carry.
   explicit http_api(environment_maker make);
 
-  /// Returns the answer to a client that must not use the server: 403 and the reason.
-  static http_reply refuse(const std::string& why);
+  /// Returns the answer to a request that is refused, with the reason.
+  static http_reply refuse(unsigned status, const std::string& why);
   /// Returns whether the answer needs an environment, which may take time.
   static bool asks_environment(const http_question& asked);
   /// Answers a request. Never throws. Several threads may call it at once.

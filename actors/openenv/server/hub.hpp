@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -14,12 +15,14 @@
 #include <optional>
 #include <utility>
 
+#include "actors/openenv/server/byte_budget.hpp"
 #include "actors/openenv/server/http_api.hpp"
 #include "actors/openenv/server/named_sessions.hpp"
 #include "actors/openenv/server/origin_check.hpp"
 #include "actors/openenv/server/pace.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/openenv/server/server_metrics.hpp"
+#include "runtime/net/own_hosts.hpp"
 
 namespace troupe::openenv_server {
 
@@ -34,8 +37,12 @@ class guest {
   virtual ~guest() = default;
   /// Called from time to time: closes the connection if it has waited for too long.
   virtual void look_after(steady::time_point now) = 0;
-  /// Returns whether the connection waits for a request of which nothing has come.
-  virtual bool is_silent() const { return false; }
+  /// Returns whether the connection waits for a request that has not come as a whole.
+  virtual bool awaits_client() const { return false; }
+  /// Returns how many bytes of messages `yield_bytes` would give back.
+  virtual std::size_t yieldable_bytes() const { return 0; }
+  /// Ends the connection because it holds most of the memory for messages, which others need.
+  virtual void yield_bytes() {}
   /// Called when the server shuts down.
   virtual void send_away() = 0;
 };
@@ -45,9 +52,11 @@ struct hub {
   hub(environment_maker make_one, server_options wanted, metrics_registry& registry)
       : make(std::move(make_one)),
         options(std::move(wanted)),
-        origins(options.address, options.allowed_origins),
+        origins(options.allowed_origins),
+        hosts(options.address, names_of(options, origins), "--allow-host"),
         api(make),
-        metrics(registry) {
+        metrics(registry),
+        memory(options.memory_bytes_max) {
     workers.emplace(options.threads);
   }
 
@@ -84,6 +93,27 @@ struct hub {
   }
   void free_slot() { metrics.sessions.set(static_cast<double>(--sessions)); }
 
+  /// Lets a client hold that many bytes. If memory is short, those who hold more of it yield, the
+  /// largest first. Returns false, and changes nothing, if it stays short.
+  bool hold(held_bytes& mine, std::size_t bytes) {
+    while (!mine.set(bytes)) {
+      const auto largest = std::ranges::max_element(guests, {}, &guest::yieldable_bytes);
+      if (largest == guests.end() || (*largest)->yieldable_bytes() <= bytes) {
+        metrics.memory_refusals.increment();
+        return false;
+      }
+      (*largest)->yield_bytes();
+      metrics.memory_refusals.increment();
+    }
+    show_memory();
+    return true;
+  }
+  /// Shows the bytes that are held. It is called where bytes are given back, too.
+  void show_memory() {
+    metrics.memory.set(static_cast<double>(memory.held()));
+    metrics.memory_most.set(static_cast<double>(memory.most_held()));
+  }
+
   /// Destroys a conversation, which may take time. Null is allowed.
   void discard(std::unique_ptr<conversation> talk) {
     if (talk && !steps.is_fast() && workers)
@@ -93,9 +123,11 @@ struct hub {
   const environment_maker make;  ///< Any thread may use it.
   const server_options options;
   const origin_check origins;
+  const troupe::detail::own_hosts hosts;
   const http_api api;  ///< Any thread may use it.
   const server_metrics metrics;
   pace steps;
+  byte_budget memory;        ///< What the messages of all clients take.
   std::list<guest*> guests;  ///< In the order in which they began to wait.
   /// The open sessions, also those that HTTP has made; never above options.sessions_max.
   std::size_t sessions = 0;
@@ -107,6 +139,13 @@ struct hub {
   std::optional<boost::asio::thread_pool> workers;
 
  private:
+  static std::vector<std::string> names_of(const server_options& options,
+                                           const origin_check& origins) {
+    auto names = origins.hosts();
+    names.insert(names.end(), options.allowed_hosts.begin(), options.allowed_hosts.end());
+    return names;
+  }
+
   struct time_spent {
     steady::duration time;
     bool was_preempted;

@@ -6,10 +6,43 @@ namespace troupe::openenv_server {
 
 using nlohmann::json;
 
+namespace {
+
+constexpr std::size_t shown_input_bytes = 2000;
+
+/// Subtracts about the length of the value as text from `left`. Returns false once that is not
+/// enough, without having looked at the rest.
+bool fits(const json& value, std::size_t& left) {
+  const auto take = [&](std::size_t bytes) {
+    const bool enough = bytes <= left;
+    left -= std::min(bytes, left);
+    return enough;
+  };
+  if (value.is_string()) return take(value.get_ref<const std::string&>().size() + 2);
+  if (!value.is_structured()) return take(8);
+  if (!take(2)) return false;
+  for (const auto& [key, each] : value.items()) {
+    if (value.is_object() && !take(key.size() + 3)) return false;
+    if (!fits(each, left)) return false;
+  }
+  return true;
+}
+
+/// Returns the input as an error shows it: as it is, unless it is so long that its copies in the
+/// errors of one message would take much more memory than the message.
+json shown(const json& input) {
+  auto left = shown_input_bytes;
+  if (fits(input, left)) return input;
+  return "(left out, as it has more than " + std::to_string(shown_input_bytes) + " bytes)";
+}
+
+}  // namespace
+
 void input_errors::add(const char* type, place at, std::string message, const json& input,
                        json context) {
   if (list_.size() >= errors_max) return;
-  json error{{"type", type}, {"loc", std::move(at)}, {"msg", std::move(message)}, {"input", input}};
+  json error{
+      {"type", type}, {"loc", std::move(at)}, {"msg", std::move(message)}, {"input", shown(input)}};
   if (!context.is_null()) error["ctx"] = std::move(context);
   list_.push_back(std::move(error));
 }

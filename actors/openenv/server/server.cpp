@@ -47,6 +47,13 @@ void check(const server_options& options) {
   expect("connections_max", options.connections_max > 0);
   expect("threads", options.threads > 0);
   expect("message_bytes_max", options.message_bytes_max > 0);
+  const auto least = least_budget(options.message_bytes_max);
+  if (options.memory_bytes_max < least) {
+    throw std::invalid_argument(server_name +
+                                ": expected memory_bytes_max >= " + std::to_string(least) +
+                                " for messages of " + std::to_string(options.message_bytes_max) +
+                                " bytes, got " + std::to_string(options.memory_bytes_max));
+  }
   for (const auto time : {options.silence_timeout, options.request_timeout, options.write_timeout,
                           options.ping_interval, options.ping_timeout, options.idle_timeout})
     expect("times", time.count() > 0);
@@ -104,13 +111,13 @@ class server::house {
       refuse(std::move(socket));
   }
 
-  /// Returns whether one more connection may wait, and drops a silent one for it if necessary.
+  /// Returns whether one more connection may wait, and drops one that has sent no whole request for
+  /// it if necessary.
   bool has_room() {
     if (hub_.connections < hub_.options.connections_max) return true;
-    const auto silent =
-        std::ranges::find_if(hub_.guests, [](const guest* each) { return each->is_silent(); });
-    if (silent == hub_.guests.end()) return false;
-    (*silent)->send_away();
+    const auto waiting = std::ranges::find_if(hub_.guests, &guest::awaits_client);
+    if (waiting == hub_.guests.end()) return false;
+    (*waiting)->send_away();
     hub_.metrics.silent_dropped.increment();
     return true;
   }

@@ -20,18 +20,25 @@ struct server_options {
   /// The origins whose pages may use the server, such as "https://games.example". "*" allows all.
   /// By default only the server's own origin may.
   std::vector<std::string> allowed_origins = {};
+  /// Further names by which the server may be asked; see troupe::detail::own_hosts.
+  std::vector<std::string> allowed_hosts = {};
   std::size_t sessions_max = 1024;  ///< The largest number of open sessions.
   /// The largest number of other connections: those that don't have their session yet, and HTTP. At
-  /// the limit, one that has sent nothing is dropped for the next one, the oldest first. If there
-  /// is none, the next one is answered with status 503.
+  /// the limit, one that has sent no whole request is dropped for the next one, the oldest first.
+  /// If there is none, the next one is answered with status 503.
   std::size_t connections_max = 1024;
   std::size_t threads = 32;  ///< The threads that step slow environments.
   /// The longest message or body in bytes. A longer one closes the connection.
   std::size_t message_bytes_max = std::size_t{1} << 20;
+  /// The memory in bytes that the messages of all clients take together: while they come, wait and
+  /// are answered, and their answers. What it would exceed ends a connection: the one that holds
+  /// most, or the one that asks for more. Beside it each connection has up to 64 KiB, and each
+  /// session its environment.
+  std::size_t memory_bytes_max = std::size_t{1} << 30;
   /// The time limit for the first byte of a request, from connecting, or from the end of the answer
   /// before.
   std::chrono::milliseconds silence_timeout{5'000};
-  /// The time limit for receiving a request, from its first byte to its last.
+  /// The time limit for receiving a request or a message, from its first byte to its last.
   std::chrono::milliseconds request_timeout{15'000};
   /// The time limit for a client to receive an answer.
   std::chrono::milliseconds write_timeout{60'000};

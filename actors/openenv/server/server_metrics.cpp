@@ -14,7 +14,14 @@ server_metrics::server_metrics(metrics_registry& metrics)
           "Connections refused with status 503, as too many waited for a session or an answer.")),
       silent_dropped(metrics.counter(
           "troupe_openenv_server_silent_connections_dropped_total",
-          "Connections that had sent nothing and were dropped to make room for others.")),
+          "Connections that had sent no whole request and were dropped to make room for others.")),
+      memory(metrics.gauge("troupe_openenv_server_memory_bytes",
+                           "Bytes that messages of OpenEnv clients take.")),
+      memory_most(metrics.gauge("troupe_openenv_server_memory_peak_bytes",
+                                "The most bytes that messages of OpenEnv clients have taken.")),
+      memory_refusals(metrics.counter(
+          "troupe_openenv_server_memory_refusals_total",
+          "Requests and sessions that were ended as messages took too much memory.")),
       http_requests(metrics.counter("troupe_openenv_server_http_requests_total",
                                     "HTTP requests to the OpenEnv server.")),
       http_errors(metrics.counter("troupe_openenv_server_http_errors_total",
@@ -31,7 +38,7 @@ server_metrics::server_metrics(metrics_registry& metrics)
       {"capacity", "draining", "environment"});
   add(sessions_dropped, "troupe_openenv_server_sessions_dropped_total",
       "Sessions of OpenEnv clients that the server ended.", "reason",
-      {"idle", "no_pong", "slow_reader", "bad_frame", "drained"});
+      {"idle", "no_pong", "slow_reader", "bad_frame", "drained", "slow_message", "memory"});
   for (std::size_t i = 0; i < requests.size(); ++i) {
     requests.at(i) = metrics.counter(
         "troupe_openenv_server_requests_total", "Requests in sessions of OpenEnv clients.",

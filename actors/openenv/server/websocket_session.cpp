@@ -1,8 +1,8 @@
 #include "actors/openenv/server/websocket_session.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/core/buffers_to_string.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <deque>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "actors/openenv/server/conversation.hpp"
 #include "actors/openenv/server/requests.hpp"
 #include "runtime/base/random_bits.hpp"
+#include "runtime/net/query_value.hpp"
 
 namespace troupe::openenv_server {
 
@@ -20,21 +21,8 @@ namespace {
 /// The largest number of requests that wait while another one is under way. They are answered in
 /// order. While that many wait, no more are read.
 constexpr std::size_t waiting_max = 8;
-constexpr std::size_t kept_buffer_bytes = std::size_t{64} << 10;
+constexpr std::size_t piece_bytes = std::size_t{4} << 10;
 constexpr auto close_time = std::chrono::seconds(5);  // includes the client's closing
-
-/// Returns the value of a name in a target's query, or an empty text. Ids need no decoding.
-std::string query_value(beast::string_view target, const std::string& name) {
-  const std::string text(target.data(), target.size());
-  auto at = text.find('?');
-  while (at != text.npos) {
-    const auto end = text.find('&', at + 1);
-    const auto part = text.substr(at + 1, end - at - 1);
-    if (part.starts_with(name + '=')) return part.substr(name.size() + 1);
-    at = end;
-  }
-  return {};
-}
 
 /// A session always reads, so that pings are answered and a disconnected client is noticed while
 /// the environment steps. At most one request is under way.
@@ -45,6 +33,8 @@ class session : public guest, public std::enable_shared_from_this<session> {
 
   void start(const http_request& request);
   void look_after(steady::time_point now) override;
+  std::size_t yieldable_bytes() const override;
+  void yield_bytes() override;
   void send_away() override;
 
  private:
@@ -54,7 +44,8 @@ class session : public guest, public std::enable_shared_from_this<session> {
   void join();
   void make_environment();
   void read();
-  void on_read(beast::error_code error);
+  void on_read(beast::error_code error, std::size_t bytes);
+  bool add_piece(std::size_t bytes);
   void take_message();
   void work();
   void send();
@@ -64,7 +55,13 @@ class session : public guest, public std::enable_shared_from_this<session> {
   bool begin_closing();
   void close(websocket::close_code code, const char* reason = "");
   void drop_for(drop why, websocket::close_code code, const char* reason);
+  void drop_for_memory();
   void cut();
+  std::size_t bytes_now() const;
+  bool hold() { return hub_.hold(bytes_, bytes_now()); }
+  void give_back();
+  void forget_request();
+  void forget_answer();
 
   hub& hub_;
   guest_place place_;
@@ -76,10 +73,16 @@ class session : public guest, public std::enable_shared_from_this<session> {
   std::string id_;           ///< that of the query, or of JSON-RPC
   bool has_joined_ = false;  ///< it plays in a session that HTTP has made, which has the slot
 
-  beast::flat_buffer buffer_;
-  std::deque<std::string> waiting_;  ///< at most waiting_max requests
-  std::string text_;                 ///< the request under way
+  held_bytes bytes_;                     ///< what the messages below take
+  std::array<char, piece_bytes> piece_;  ///< what has just come
+  std::string message_;                  ///< the message that comes
+  std::deque<std::string> waiting_;      ///< at most waiting_max requests
+  std::size_t waiting_bytes_ = 0;        ///< of these
+  std::string text_;                     ///< the request under way
   answer answer_;
+  /// A worker may use the request and the answer, so the server's thread has their bytes here:
+  /// those of the request, of its JSON, and of the answer that is sent.
+  std::size_t text_bytes_ = 0, work_bytes_ = 0, answer_bytes_ = 0;
 
   bool is_reading_ = false;
   bool is_busy_ = true;  ///< a request, or the beginning of the session, is under way
@@ -87,6 +90,8 @@ class session : public guest, public std::enable_shared_from_this<session> {
   bool is_pinging_ = false;  ///< a ping is being sent
   bool awaits_pong_ = false;
   bool is_closing_ = false;
+  bool is_cut_ = false;         ///< Nothing is sent or read any more.
+  steady::time_point begun_;    ///< when the message began to come, unless that is empty
   steady::time_point since_;    ///< when it began to connect, to send or to close
   steady::time_point heard_;    ///< the time of the last frame of any kind
   steady::time_point request_;  ///< the time of the last request
@@ -98,9 +103,12 @@ session::session(hub& of, tcp_socket socket, bool is_rpc)
       waiting_connection_(of.connections),
       socket_(std::move(socket)),
       is_rpc_(is_rpc),
+      bytes_(of.memory),
       since_(steady::now()) {}
 
 session::~session() {
+  bytes_.shrink_to(0);
+  hub_.show_memory();
   if (has_joined_) {
     hub_.named.detach(id_, std::move(conversation_));
     return;
@@ -117,7 +125,8 @@ void session::start(const http_request& request) {
     heard();
     if (kind == websocket::frame_type::close) begin_closing();  // the stream sends the answer
   });
-  id_ = query_value(request.target(), "session_id");
+  const std::string_view target(request.target().data(), request.target().size());
+  id_ = troupe::detail::query_value(target, "session_id");
   socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
     if (!error) self->on_accept();
   });
@@ -180,12 +189,13 @@ void session::make_environment() {
 void session::read() {
   if (is_reading_ || is_closing_ || waiting_.size() >= waiting_max) return;
   is_reading_ = true;
-  socket_.async_read(buffer_, [self = shared_from_this()](beast::error_code error, std::size_t) {
-    self->on_read(error);
-  });
+  socket_.async_read_some(asio::buffer(piece_),
+                          [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
+                            self->on_read(error, bytes);
+                          });
 }
 
-void session::on_read(beast::error_code error) {
+void session::on_read(beast::error_code error, std::size_t bytes) {
   is_reading_ = false;
   if (error) {
     // The stream has reported the error to the client and has closed.
@@ -196,15 +206,35 @@ void session::on_read(beast::error_code error) {
     return;
   }
   heard();
-  request_ = heard_;
-  take_message();
-  work();
+  if (is_closing_) return;
+  if (!add_piece(bytes)) return drop_for_memory();
+  if (socket_.is_message_done()) {
+    request_ = heard_;
+    take_message();
+    work();
+  }
   read();
+}
+
+/// Appends what has come to the message. Returns false, and appends nothing, if there is no memory
+/// for it.
+bool session::add_piece(std::size_t bytes) {
+  if (message_.empty()) begun_ = steady::now();
+  const auto size = message_.size() + bytes;
+  if (size > message_.capacity()) {
+    const auto longest = std::max(size, hub_.options.message_bytes_max);
+    const auto grown = std::min(std::max(size, 2 * message_.capacity()), longest);
+    if (!hub_.hold(bytes_, bytes_now() - message_.capacity() + grown)) return false;
+    message_.reserve(grown);
+  }
+  message_.append(piece_.data(), bytes);
+  return true;
 }
 
 void session::take_message() {
   if (socket_.got_text()) {
-    waiting_.push_back(beast::buffers_to_string(buffer_.data()));
+    waiting_.push_back(std::exchange(message_, std::string()));
+    waiting_bytes_ += waiting_.back().capacity();
   } else if (!is_busy_) {
     is_busy_ = true;
     answer_ = binary_answer();
@@ -212,8 +242,7 @@ void session::take_message() {
   } else {
     close(websocket::close_code::normal);  // another message is being sent
   }
-  buffer_.clear();
-  if (buffer_.capacity() > kept_buffer_bytes) buffer_.shrink_to_fit();
+  release(message_);
 }
 
 void session::work() {
@@ -221,6 +250,13 @@ void session::work() {
   is_busy_ = true;
   text_ = std::move(waiting_.front());
   waiting_.pop_front();
+  text_bytes_ = text_.capacity();
+  waiting_bytes_ -= text_bytes_;
+  work_bytes_ = bytes_while_answered(text_.size()) - text_.size();
+  if (!hold()) {
+    forget_request();
+    return drop_for_memory();
+  }
   const auto self = shared_from_this();
   const auto reply = [this] {
     answer_ = is_rpc_ ? rpc_answer(text_, id_) : conversation_->to(text_);
@@ -229,7 +265,17 @@ void session::work() {
 }
 
 void session::send() {
+  forget_request();
   hub_.metrics.count(answer_.request, answer_.error);
+  if (is_closing_) {  // the answer can't be sent any more
+    forget_answer();
+    return give_back();
+  }
+  answer_bytes_ = answer_.text.capacity();
+  if (!hold()) {
+    forget_answer();
+    return drop_for_memory();
+  }
   if (answer_.text.empty()) return close(websocket::close_code::normal);
   is_sending_ = true;
   since_ = steady::now();
@@ -242,6 +288,8 @@ void session::on_sent(beast::error_code error) {
   is_sending_ = false;
   if (error) return cut();
   if (answer_.closes) return close(websocket::close_code::normal);
+  forget_answer();
+  give_back();
   is_busy_ = false;
   work();
   read();
@@ -264,6 +312,10 @@ void session::ping() {
 bool session::begin_closing() {
   if (std::exchange(is_closing_, true)) return false;
   since_ = steady::now();
+  release(message_);
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  give_back();
   return true;
 }
 
@@ -277,10 +329,50 @@ void session::drop_for(drop why, websocket::close_code code, const char* reason)
   close(code, reason);
 }
 
+void session::drop_for_memory() {
+  drop_for(drop::memory, websocket::close_code::try_again_later, no_memory);
+}
+
 void session::cut() {
+  is_cut_ = true;
   begin_closing();
+  give_back();
   beast::error_code ignored;
   socket_.next_layer().close(ignored);
+}
+
+void session::forget_request() {
+  release(text_);
+  text_bytes_ = work_bytes_ = 0;
+}
+
+void session::forget_answer() {
+  release(answer_.text);
+  answer_ = {};
+  answer_bytes_ = 0;
+}
+
+/// Returns the bytes of all messages. An answer that is cut off is given back at once.
+std::size_t session::bytes_now() const {
+  return message_.capacity() + waiting_bytes_ + text_bytes_ + work_bytes_ +
+         (is_cut_ ? 0 : answer_bytes_);
+}
+
+void session::give_back() {
+  bytes_.shrink_to(bytes_now());
+  hub_.show_memory();
+}
+
+std::size_t session::yieldable_bytes() const {
+  if (is_closing_) return 0;
+  return message_.capacity() + waiting_bytes_ + (is_sending_ ? answer_bytes_ : 0);
+}
+
+/// A client that does not take its answer would not read a reason behind it, either.
+void session::yield_bytes() {
+  if (!is_sending_) return drop_for_memory();
+  hub_.metrics.dropped(drop::memory);
+  cut();
 }
 
 void session::look_after(steady::time_point now) {
@@ -292,6 +384,9 @@ void session::look_after(steady::time_point now) {
   } else if (is_sending_ && now - since_ > limits.write_timeout) {
     hub_.metrics.dropped(drop::slow_reader);
     cut();
+  } else if (!message_.empty() && now - begun_ > limits.request_timeout) {
+    drop_for(drop::slow_message, websocket::close_code::policy_error,
+             "the message did not come in time");
   } else if (!is_reading_) {
     heard_ = now;  // no frames are read, so silence does not count
   } else if (now - heard_ > limits.ping_interval + limits.ping_timeout && awaits_pong_) {

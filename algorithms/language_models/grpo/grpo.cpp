@@ -269,7 +269,8 @@ void grpo::warn_if_nothing_differs(const std::vector<answer_group>& groups,
 
 void grpo::keep_samples(const std::vector<answer_group>& groups,
                         const std::vector<std::vector<double>>& advantages, std::int64_t version) {
-  in.sys.metrics().show("samples", sample_board(groups, in.progress.version, version));
+  in.sys.metrics().show("samples", sample_board(groups, in.progress.version, version),
+                        board_readers::user);
   const auto every = config_.samples.every_updates;
   if (every == 0 || in.progress.version % every != 0) return;
   try {

@@ -3,9 +3,14 @@
 #include <charconv>
 #include <limits>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe::command {
 
 namespace {
+
+constexpr std::size_t label_bytes_max = 200;
+constexpr std::size_t expected_bytes_max = 120, got_bytes_max = 40;
 
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
@@ -34,9 +39,10 @@ class line_reader {
 
  private:
   [[noreturn]] void fail(const std::string& expected) const {
-    const auto shown = rest_.substr(0, 40);
-    throw exposition_error("line " + std::to_string(number_) + ": expected " + expected + ", got " +
-                           (shown.empty() ? "its end" : '"' + std::string(shown) + '"'));
+    const auto shown = detail::printable(rest_, got_bytes_max);
+    throw exposition_error("line " + std::to_string(number_) + ": expected " +
+                           detail::printable(expected, expected_bytes_max) + ", got " +
+                           (shown.empty() ? "its end" : '"' + shown + '"'));
   }
 
   bool take(char c) {
@@ -66,7 +72,8 @@ class line_reader {
       if (!take('=')) fail("= after the label " + key);
       skip_blanks();
       if (!take('"')) fail("a quoted value of the label " + key);
-      if (!sample.labels.emplace(key, read_text()).second) fail("the label " + key + " once");
+      const auto value = detail::printable(read_text(), label_bytes_max);
+      if (!sample.labels.emplace(key, value).second) fail("the label " + key + " once");
       skip_blanks();
       if (take(',')) continue;
       if (!take('}')) fail(", or } after the label " + key);

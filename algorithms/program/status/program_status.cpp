@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,6 +12,10 @@
 namespace troupe::command {
 
 namespace {
+
+/// The largest number of services, and of processes, whose status is computed: a program may claim any
+/// number of them.
+constexpr std::size_t shown_max = 1000;
 
 /// A process, by the labels of its samples, and a service in it. An empty service means all.
 struct place {
@@ -169,6 +174,13 @@ process_status process_of(const comparison& seen, const place& at) {
           .memory_bytes = seen.now().sum("process_resident_memory_bytes", &at)};
 }
 
+/// Returns the first places, and adds the number of the others to `left_out`.
+std::vector<place> first_of(const std::set<place>& all, std::size_t& left_out) {
+  const auto shown = std::min(all.size(), shown_max);
+  left_out += all.size() - shown;
+  return {all.begin(), std::next(all.begin(), static_cast<std::ptrdiff_t>(shown))};
+}
+
 learning_status learning_of(const comparison& seen) {
   const auto& now = seen.now();
   return {.env_steps = now.sum("troupe_env_steps_total"),
@@ -211,8 +223,10 @@ program_status status_of(const scrape& now, const scrape* before) {
   }
   status.version = build->label("version");
   const comparison seen(now, before);
-  for (const auto& at : seen.now().services()) status.services.push_back(status_of(seen, at));
-  for (const auto& at : seen.now().processes()) status.processes.push_back(process_of(seen, at));
+  for (const auto& at : first_of(seen.now().services(), status.left_out))
+    status.services.push_back(status_of(seen, at));
+  for (const auto& at : first_of(seen.now().processes(), status.left_out))
+    status.processes.push_back(process_of(seen, at));
   status.learning = learning_of(seen);
   return status;
 }

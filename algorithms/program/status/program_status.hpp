@@ -2,6 +2,7 @@
 // The status of a running program, computed from one or two scrapes of its metrics. `troupe status`
 // prints it.
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -56,8 +57,9 @@ struct learning_status {
 /// The status of a program.
 struct program_status {
   std::string version;
-  std::vector<service_status> services;   ///< Sorted by name.
-  std::vector<process_status> processes;  ///< Sorted by node, then by name.
+  std::vector<service_status> services;   ///< The first 1000, sorted by name.
+  std::vector<process_status> processes;  ///< The first 1000, sorted by node, then by name.
+  std::size_t left_out = 0;               ///< The number of further services and processes.
   learning_status learning;
 };
 

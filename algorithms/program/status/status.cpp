@@ -39,8 +39,10 @@ class watched_program {
   program_status look() {
     const auto answer = http_get(at_.host, at_.port, "/metrics", answer_limit);
     if (answer.status != 200) {
+      // A server that refuses a Host says which it expects.
+      const auto why = answer.status == 400 ? ": " + answer.first_line() : std::string();
       throw std::runtime_error("expected metrics, got HTTP status " +
-                               std::to_string(answer.status));
+                               std::to_string(answer.status) + why);
     }
     scrape now{clock_seconds(), parse_exposition(answer.body)};
     auto status = status_of(now, before_ ? &*before_ : nullptr);

@@ -130,6 +130,7 @@ nlohmann::ordered_json to_json(const program_status& status) {
   return {{"version", status.version},
           {"services", std::move(services)},
           {"processes", std::move(processes)},
+          {"left_out", status.left_out},
           {"learning", to_json(status.learning)}};
 }
 
@@ -144,7 +145,11 @@ std::string to_text(const program_status& status) {
                     or_dash(s.calls_per_s, count), or_dash(s.p50_s, seconds),
                     or_dash(s.p99_s, seconds), count(s.failed), count(s.restarts)});
   }
-  return text_table(rows) + process_table(status.processes) + learning_line(status.learning);
+  const auto more =
+      status.left_out > 0
+          ? "  and " + std::to_string(status.left_out) + " more services and processes\n"
+          : std::string();
+  return text_table(rows) + process_table(status.processes) + more + learning_line(status.learning);
 }
 
 }  // namespace troupe::command

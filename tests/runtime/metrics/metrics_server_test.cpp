@@ -1,6 +1,10 @@
 #include "runtime/metrics/metrics_server.hpp"
 
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
 #include <random>
+#include <semaphore>
 #include <vector>
 
 #include "runtime/metrics/registry.hpp"
@@ -16,7 +20,7 @@ namespace {
 
 metrics_server_options any_port() { return {.address = "127.0.0.1", .port = 0}; }
 
-const std::string scrape = "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n";
+const std::string scrape = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 }  // namespace
 
@@ -119,7 +123,7 @@ TEST_CASE("metrics server: a request with a body is answered and its connection 
   metrics_server server(metrics, any_port());
   http_client client(server.port());
   client.send(
-      "GET /livez HTTP/1.1\r\nHost: test\r\nContent-Length: 26\r\n\r\nGET /metrics HTTP/1.1");
+      "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 26\r\n\r\nGET /metrics HTTP/1.1");
   const auto answer = client.read_all();
   CHECK_THAT(answer, StartsWith("HTTP/1.1 200 ") && holds("Connection: close\r\n"));
   CHECK(occurrences(answer, "HTTP/1.1") == 1);
@@ -149,7 +153,7 @@ TEST_CASE("metrics server: 50 silent and slow connections do not hold up a scrap
   for (int i = 0; i < 20; ++i) {
     CHECK_THAT(ask(server.port(), "/metrics"), holds("troupe_build_info"));
   }
-  held.back().send("rics HTTP/1.1\r\n\r\n");
+  held.back().send("rics HTTP/1.1\r\nHost: localhost\r\n\r\n");
   CHECK_THAT(held.back().read_answer(), holds("troupe_build_info"));
 }
 
@@ -174,6 +178,122 @@ TEST_CASE("metrics server: a new connection takes the place of the one silent fo
   CHECK(first.is_closed());
   second.send(scrape);
   CHECK_THAT(second.read_answer(), holds("troupe_build_info"));
+}
+
+/// A client that asks again and again, and takes no answer.
+http_client taking_nothing(std::uint16_t port, const std::string& target) {
+  http_client client(port);
+  std::string asked;
+  for (int i = 0; i < 180; ++i) asked += "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  client.send(asked);
+  return client;
+}
+
+TEST_CASE(
+    "metrics server: probes are answered while every connection is one that takes no answer") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.header_timeout = options.idle_timeout = std::chrono::hours(1);
+  metrics_server server(metrics, options);
+  for (const char* target : {"/", "/metrics"}) {
+    CAPTURE(target);
+    std::vector<http_client> held;
+    for (std::size_t i = 0; i < options.connections_max; ++i)
+      held.push_back(taking_nothing(server.port(), target));
+    for (int i = 0; i < 3; ++i) {
+      CHECK_THAT(ask(server.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+      CHECK_THAT(ask(server.port(), "/readyz"), StartsWith("HTTP/1.1 200 "));
+    }
+    CHECK_THAT(ask(server.port(), "/metrics"), holds("troupe_build_info"));
+  }
+}
+
+/// A collector that waits, as one does that asks another process.
+struct waiting_collector final : prometheus::Collectable {
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    entered.release();
+    gate.acquire();
+    return {};
+  }
+  mutable std::counting_semaphore<> entered{0}, gate{0};
+};
+
+TEST_CASE("metrics server: probes and pages don't wait for a scrape") {
+  metrics_registry metrics;
+  const auto slow = std::make_shared<waiting_collector>();
+  metrics.add(slow);
+  metrics_server server(metrics, any_port());
+  std::vector<http_client> scraping;
+  const auto begin_scrape = [&] {
+    scraping.emplace_back(server.port());
+    scraping.back().send(scrape);
+  };
+  begin_scrape();
+  slow->entered.acquire();
+  for (int i = 0; i < 3; ++i) begin_scrape();
+  CHECK_THAT(ask(server.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(server.port(), "/boards"), StartsWith("HTTP/1.1 200 "));
+  // The first scrape is over, and the other three, which began meanwhile, share another one.
+  slow->gate.release(2);
+  for (auto& client : scraping) CHECK_THAT(client.read_answer(), holds("troupe_build_info"));
+  slow->entered.acquire();
+  CHECK_FALSE(slow->entered.try_acquire());
+}
+
+std::string ask_as(std::uint16_t port, const std::string& target, const std::string& fields,
+                   const std::string& version = "HTTP/1.1") {
+  http_client client(port);
+  client.send("GET " + target + " " + version + "\r\n" + fields + "Connection: close\r\n\r\n");
+  return client.read_all();
+}
+
+TEST_CASE("metrics server: a page of another server can't read it by a DNS name of its own") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.allowed_hosts = {"proxy.example"};
+  metrics_server server(metrics, options);
+  for (const char* target : {"/", "/boards", "/metrics", "/livez", "/readyz"}) {
+    CAPTURE(target);
+    const auto answer = [&](const std::string& fields) {
+      return ask_as(server.port(), target, fields);
+    };
+    for (const char* host : {"localhost", "127.0.0.1:9464", "[::1]:9464", "proxy.example"})
+      CHECK_THAT(answer("Host: " + std::string(host) + "\r\n"), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(answer("Host: rebound.evil.example\r\n"),
+               StartsWith("HTTP/1.1 400 ") && holds("rebound.evil.example") &&
+                   holds("--metrics-allow-host") && !holds("troupe_build_info"));
+    CHECK_THAT(answer("Host: localhost\r\nHost: rebound.evil.example\r\n"),
+               StartsWith("HTTP/1.1 400 ") && holds("got 2"));
+    CHECK_THAT(answer(""), StartsWith("HTTP/1.1 400 ") && holds("got none"));
+    CHECK_THAT(ask_as(server.port(), target, "", "HTTP/1.0"), holds(" 200 OK\r\n"));
+  }
+  options.allowed_hosts = {"https://proxy.example"};
+  CHECK_THROWS_WITH(metrics_server(metrics, options), holds("--metrics-allow-host: expected"));
+}
+
+TEST_CASE("metrics server: texts of prompts and answers are shown at the user's address alone") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  metrics.show("run", R"({"title": "PPO"})");
+  metrics.show("samples", R"({"conversations": "Who are you?"})", board_readers::user);
+  const auto hidden =
+      "\r\n\r\n"
+      R"({"run":{"title": "PPO"},"samples":{"hidden":true}})";
+  const auto page = server.page();
+  const std::string expected = "http://localhost:" + std::to_string(server.port()) + "/?token=";
+  REQUIRE_THAT(page, StartsWith(expected));
+  const auto token = page.substr(expected.size());
+  CHECK(token.size() == 32);
+  auto other = token;
+  other.back() = other.back() == '0' ? '1' : '0';
+  for (const std::string& query :
+       std::vector<std::string>{"", "?token=", "?token=" + other, "?token=" + token + "0",
+                                "?token=" + token.substr(1), "?other=" + token, "?token"})
+    CHECK_THAT(ask(server.port(), "/boards" + query), EndsWith(hidden));
+  for (const std::string& query : std::vector<std::string>{"?token=" + token, "?a=b&token=" + token,
+                                                           "?token=" + token + "&a=b"})
+    CHECK_THAT(ask(server.port(), "/boards" + query), holds("Who are you?") && holds("PPO"));
+  CHECK(metrics_server(metrics, any_port()).page().find(token) == std::string::npos);
 }
 
 TEST_CASE("metrics server: a request that does not come in time closes its connection") {
@@ -253,7 +373,8 @@ TEST_CASE("metrics server: a thousand mutilated requests leave it serving") {
   metrics_server server(metrics, any_port());
   std::mt19937 random(7);
   const std::string whole =
-      "GET /metrics HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: "
+      "chunked\r\n"
       "Connection: keep-alive\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
   for (int i = 0; i < 1000; ++i) {
     auto bytes = whole.substr(0, random() % (whole.size() + 1));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "actors/openenv/server/byte_budget.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/worlds/registry.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
@@ -15,6 +16,7 @@ namespace troupe::openenv_server {
 namespace {
 
 constexpr std::size_t message_bytes_max = 4096;
+constexpr std::size_t memory_bytes_max = least_budget(message_bytes_max);
 constexpr int frames_a_connection = 50;
 
 const std::vector<std::string> good_texts{
@@ -83,6 +85,16 @@ class mutilator {
     return made;
   }
 
+  /// A text of up to the longest that is taken, of empty values or of one long one.
+  std::string long_text() {
+    const bool is_list = one_in(2);
+    std::string made = R"({"type":"step","data":{"action":)";
+    made += is_list ? "[{}" : "\"";
+    for (auto left = below(message_bytes_max - 100); left >= 3; left -= 3)
+      made += is_list ? ",{}" : "xyz";
+    return made + (is_list ? "]}}" : "\"}}");
+  }
+
   /// A frame that may be no frame.
   std::string frame() {
     auto made =
@@ -112,7 +124,7 @@ int send_some(std::uint16_t port, mutilator& from) {
   raw_websocket client(port, from.one_in(10) ? "/mcp" : "/ws");
   std::string bytes;
   for (int i = 1; i < frames_a_connection; ++i) {
-    const auto text = from.text();
+    const auto text = from.one_in(20) ? from.long_text() : from.text();
     const auto cut = from.one_in(5) ? from.below(text.size() + 1) : text.size();
     if (cut == text.size())
       bytes += client_frame(1, text);
@@ -132,8 +144,10 @@ TEST_CASE("openenv server: mutilated frames harm nobody", "[frames]") {
   const char* asked = std::getenv("TROUPE_FUZZED_FRAMES");
   const int wanted = asked ? std::atoi(asked) : 3000;
   metrics_registry metrics;
-  server serving([] { return make_vector_environment("Pendulum-v1", 1); },
-                 {.port = 0, .message_bytes_max = message_bytes_max}, metrics);
+  server serving(
+      [] { return make_vector_environment("Pendulum-v1", 1); },
+      {.port = 0, .message_bytes_max = message_bytes_max, .memory_bytes_max = memory_bytes_max},
+      metrics);
   mutilator from(20'261'122);
   std::int64_t answered = 0, connections = 0;
   for (; answered < wanted; ++connections) {
@@ -151,6 +165,11 @@ TEST_CASE("openenv server: mutilated frames harm nobody", "[frames]") {
   client.close();
   CHECK(testing::eventually(
       [&] { return series(metrics.text(), "troupe_openenv_server_sessions") == 0; }));
+  CHECK(testing::eventually(
+      [&] { return series(metrics.text(), "troupe_openenv_server_memory_bytes") == 0; }));
+  const auto most = series(metrics.text(), "troupe_openenv_server_memory_peak_bytes");
+  CHECK(most > 0);
+  CHECK(most <= memory_bytes_max);
   // A session that ends at its first frames is no test: most are to be answered.
   CHECK(answered > 20 * connections);
   if (asked)

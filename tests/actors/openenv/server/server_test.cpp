@@ -9,6 +9,7 @@
 #include "actors/openenv/client/client.hpp"
 #include "actors/openenv/client/view_discovery.hpp"
 #include "actors/openenv/client/world.hpp"
+#include "actors/openenv/server/byte_budget.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
@@ -147,7 +148,7 @@ TEST_CASE("openenv server: no page of a browser can use it but those that may") 
   CHECK_THAT(answer(asked_by_page("POST /reset", "https://evil.example")),
              StartsWith("HTTP/1.1 403 ") && holds("evil.example") && !holds("\"obs\""));
   CHECK_THAT(answer(asked_by_page("POST /reset", "http://rebound.example", "rebound.example")),
-             StartsWith("HTTP/1.1 403 ") && holds("as the Host"));
+             StartsWith("HTTP/1.1 400 ") && holds("as the Host") && holds("--allow-host"));
   CHECK_THROWS_WITH(raw_websocket(here.serving.port(), "/ws", "Origin: https://evil.example\r\n"),
                     holds("HTTP/1.1 403 "));
   CHECK(here.value("troupe_openenv_server_http_requests_total") == 0);
@@ -162,6 +163,34 @@ TEST_CASE("openenv server: no page of a browser can use it but those that may") 
              StartsWith("HTTP/1.1 403 ") && !holds("Access-Control"));
   raw_websocket page(here.serving.port(), "/ws", "Origin: https://games.example\r\n");
   CHECK(json::parse(page.ask(reset))["type"] == "observation");
+}
+
+TEST_CASE("openenv server: a request has one Host, which is a name of the server") {
+  const house here({.allowed_hosts = {"proxy.example"}});
+  const auto answer = [&](const std::string& fields) {
+    http_client client(here.serving.port());
+    client.send("POST /reset HTTP/1.1\r\n" + fields +
+                "Content-Length: 0\r\nConnection: close\r\n\r\n");
+    return client.read_all();
+  };
+  const auto refuses = [](const std::string& what, const char* why) {
+    CHECK_THAT(what, StartsWith("HTTP/1.1 400 ") && holds(why) && !holds("\"obs\""));
+  };
+  for (const char* host : {"localhost", "127.0.0.1:8000", "[::1]:8000", "proxy.example"})
+    CHECK_THAT(answer("Host: " + std::string(host) + "\r\n"), StartsWith("HTTP/1.1 200 "));
+  refuses(answer(""), "got none");
+  refuses(answer("Host: localhost\r\nHost: localhost\r\n"), "got 2");
+  refuses(answer("Host: localhost\r\nhost: evil.example\r\n"), "got 2");
+  for (const char* host : {"evil.example", "127.0.0.1.evil.example", "2130706433", ""}) {
+    CAPTURE(host);
+    refuses(answer("Host: " + std::string(host) + "\r\n"), "as the Host");
+  }
+  CHECK_THROWS_WITH(raw_websocket(here.serving.port(), "/ws", "Host: localhost\r\n"),
+                    holds("HTTP/1.1 400 "));
+  const house open({.address = "0.0.0.0"});
+  http_client client(open.serving.port());
+  client.send("GET /health HTTP/1.1\r\nHost: rebound.evil.example\r\nConnection: close\r\n\r\n");
+  refuses(client.read_all(), "as the Host");
 }
 
 TEST_CASE("openenv server: a full server says so first, and takes the next when one has left") {
@@ -217,9 +246,8 @@ TEST_CASE("openenv server: a message may come in parts") {
   CHECK(json::parse(client.read_text())["type"] == "observation");
 }
 
-TEST_CASE("openenv server: a slow environment holds up nobody, and pings are answered meanwhile") {
-  gate holding;
-  const house here({.threads = 2}, holding.maker());
+/// Has the server see that its environments are slow, so that workers step them from now on.
+void make_slow(const house& here, gate& holding) {
   auto first = here.client();
   first.ask(reset);
   for (int noticed = 1; noticed <= 2; ++noticed) {  // by having held up everybody
@@ -230,7 +258,12 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
     first.read_text();
   }
   CHECK(here.becomes("troupe_openenv_server_slow", 1));
+}
 
+TEST_CASE("openenv server: a slow environment holds up nobody, and pings are answered meanwhile") {
+  gate holding;
+  const house here({.threads = 2}, holding.maker());
+  make_slow(here, holding);
   auto slow = here.client();
   auto fast = here.client();
   slow.ask(reset);
@@ -296,39 +329,60 @@ TEST_CASE("openenv server: sessions don't count among the connections that wait"
   CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("openenv server: at the limit of connections the oldest silent one makes room") {
-  const house here({.connections_max = 3, .silence_timeout = 60s});
-  http_client busy(here.serving.port());
-  busy.send("GET /health HTTP/1.1\r\n");  // the rest does not come
-  http_client oldest(here.serving.port());
+TEST_CASE("openenv server: at the limit of connections the oldest that owes bytes makes room") {
+  const house here({.connections_max = 3, .silence_timeout = 60s, .request_timeout = 60s});
+  http_client half(here.serving.port());
+  half.send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  http_client silent(here.serving.port());
   http_client next(here.serving.port());
   auto playing = here.client();
   CHECK(json::parse(playing.ask(reset))["type"] == "observation");
-  CHECK(oldest.is_closed());
-  CHECK(here.value("troupe_openenv_server_silent_connections_dropped_total") == 1);
+  std::string none;
+  CHECK_FALSE(half.read_more(none));
   next.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
   CHECK_THAT(next.read_answer(), StartsWith("HTTP/1.1 200 "));
-  busy.send("Host: localhost\r\n\r\n");
-  CHECK_THAT(busy.read_answer(), StartsWith("HTTP/1.1 200 "));
+  silent.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK_THAT(silent.read_answer(), StartsWith("HTTP/1.1 200 "));
+  CHECK(here.value("troupe_openenv_server_silent_connections_dropped_total") == 1);
   CHECK(here.value("troupe_openenv_server_connections_refused_total") == 0);
+}
+
+/// A client whose request is under way until the gate lets it go. The server must be slow.
+http_client busy_client(const house& here, gate& holding) {
+  const std::string body = R"({"action":{"action":1}})";
+  http_client client(here.serving.port());
+  client.send("POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
+  holding.await_arrival();
+  return client;
 }
 
 TEST_CASE("openenv server: where every connection is busy, one more is told so") {
   const testing::captured_stderr said;
-  const house here({.connections_max = 2});
+  gate holding;
+  const house here({.connections_max = 2, .threads = 4}, holding.maker());
+  make_slow(here, holding);
   std::vector<http_client> busy;
-  for (int i = 0; i < 2; ++i) {
-    busy.emplace_back(here.serving.port());
-    busy.back().send("GET /health HTTP/1.1\r\n");  // the rest does not come
-  }
+  for (int i = 0; i < 2; ++i) busy.push_back(busy_client(here, holding));
   CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
   CHECK(here.value("troupe_openenv_server_connections_refused_total") == 1);
-  CHECK_THAT(said.text(), holds("connections_max=2 sessions=0"));
-  for (auto& each : busy) {
-    each.send("Host: localhost\r\n\r\n");
-    CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(said.text(), holds("connections_max=2 sessions="));
+  for (int i = 0; i < 2; ++i) holding.let_go();
+  for (auto& each : busy) CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
+  CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
+}
+
+TEST_CASE("openenv server: who takes no answer over HTTP makes room, too") {
+  const house here({.connections_max = 2, .silence_timeout = 60s});
+  std::vector<http_client> held;
+  for (int i = 0; i < 2; ++i) {
+    std::string asked;
+    for (int k = 0; k < 2000; ++k) asked += "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    held.emplace_back(here.serving.port());
+    held.back().send(asked);
   }
   CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
+  CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
 }
 
 task<bool> begins(openenv::client games) {
@@ -338,9 +392,10 @@ task<bool> begins(openenv::client games) {
 }
 
 TEST_CASE("openenv server: who is told that it is full comes again") {
-  const house here({.connections_max = 1});
-  std::optional<http_client> busy(here.serving.port());
-  busy->send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  gate holding;
+  const house here({.connections_max = 1, .threads = 4}, holding.maker());
+  make_slow(here, holding);
+  auto busy = busy_client(here, holding);
   const openenv::client games(
       {.urls = {"http://127.0.0.1:" + std::to_string(here.serving.port())}});
   troupe::system sys;
@@ -351,7 +406,8 @@ TEST_CASE("openenv server: who is told that it is full comes again") {
   while (refused() < 1 && playing.wait_for(1ms) == std::future_status::timeout) {
   }
   CHECK(refused() >= 1);
-  busy.reset();
+  holding.let_go();
+  CHECK_THAT(busy.read_answer(), StartsWith("HTTP/1.1 200 "));
   CHECK(playing.get());
 }
 
@@ -445,11 +501,103 @@ TEST_CASE("openenv server: who answers pings may be silent until the idle time-o
   CHECK(here.dropped("idle") == 1);
 }
 
+/// A question whose answer is as long as it, so that the buffers between take but a few.
+std::string echoed(std::size_t bytes) {
+  return R"({"type":"mcp","data":{"jsonrpc":"2.0","method":"x","id":")" + std::string(bytes, 'x') +
+         R"("}})";
+}
+
+TEST_CASE("openenv server: a message that does not come in time ends its session") {
+  const house here({.request_timeout = 60ms});
+  auto client = here.client();
+  client.ask(reset);
+  client.send_bytes(client_frame(1, reset.substr(0, 5), false));
+  CHECK(client.read_close_code() == 1008);
+  CHECK(here.dropped("slow_message") == 1);
+}
+
+/// Bounds that a few clients reach, and what the memory of all of them must keep to.
+struct bounded_house : house {
+  static constexpr std::size_t message_bytes = 64'000;
+  static constexpr std::size_t memory_bytes = least_budget(message_bytes);
+
+  bounded_house() : house({.message_bytes_max = message_bytes, .memory_bytes_max = memory_bytes}) {}
+
+  double most_held() const { return value("troupe_openenv_server_memory_peak_bytes"); }
+  /// Whether the memory was needed, was enough, and serves another client.
+  void check_kept() const {
+    CHECK(most_held() > memory_bytes / 2);
+    CHECK(most_held() <= memory_bytes);
+    CHECK(value("troupe_openenv_server_memory_refusals_total") > 0);
+    auto other = client();
+    CHECK(json::parse(other.ask(reset))["type"] == "observation");
+    other.close();
+    CHECK_THAT(ask(serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
+  }
+};
+
+TEST_CASE("openenv server: questions of clients that take no answers keep to one bound in bytes") {
+  const bounded_house here;
+  {
+    std::vector<raw_websocket> clients;
+    for (int i = 0; i < 20; ++i) clients.push_back(here.client());
+    std::vector<std::jthread> senders;
+    for (auto& client : clients) {
+      senders.emplace_back([&client] {
+        for (int i = 0; i < 200; ++i) client.send(echoed(60'000));
+        client.finish();
+      });
+    }
+    CHECK(testing::eventually([&] { return here.dropped("memory") >= 5; }));
+    here.check_kept();
+    for (auto& client : clients) {
+      while (client.read().opcode >= 0) {
+      }
+    }
+  }
+  CHECK(here.becomes("troupe_openenv_server_memory_bytes", 0));
+}
+
+TEST_CASE("openenv server: halves of messages keep to one bound in bytes") {
+  const bounded_house here;
+  std::vector<raw_websocket> clients;
+  for (int i = 0; i < 60; ++i) {
+    clients.push_back(here.client());
+    clients.back().send_bytes(client_frame(1, std::string(60'000, 'x'), false));
+  }
+  CHECK(testing::eventually([&] { return here.dropped("memory") >= 5; }));
+  here.check_kept();
+  clients.clear();
+  CHECK(here.becomes("troupe_openenv_server_memory_bytes", 0));
+}
+
+TEST_CASE("openenv server: a session that is ended for its memory is told so") {
+  const bounded_house here;
+  std::vector<http_client> half;
+  const auto post = "POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 64000\r\n\r\n";
+  const auto refusals = [&] { return here.value("troupe_openenv_server_memory_refusals_total"); };
+  while (refusals() == 0) {
+    REQUIRE(half.size() < 100);
+    half.emplace_back(here.serving.port());
+    half.back().send(post);
+    // Its first answer is to a request behind it, or the refusal: so it has been read.
+    CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 "));
+  }
+  CHECK(half.size() > 30);
+  CHECK(here.most_held() <= bounded_house::memory_bytes);
+  auto big = here.client();
+  big.send(echoed(60'000));  // its JSON needs all of the memory, and those that hold less stay
+  CHECK(big.read_close_code() == 1013);
+  big.close();
+  half.clear();
+  CHECK(here.becomes("troupe_openenv_server_memory_bytes", 0));
+  CHECK_THAT(here.client().ask(echoed(60'000)), holds("Method not found"));
+}
+
 TEST_CASE("openenv server: who takes no answers is cut off") {
   const house here({.write_timeout = 100ms});
   auto client = here.client();
-  // Answers as long as their questions, of which the buffers between take but a few.
-  const auto question = R"({"type":"step","data":{"other":")" + std::string(900'000, 'x') + "\"}}";
+  const auto question = echoed(900'000);
   std::jthread sender([&] {
     for (int i = 0; i < 100; ++i) client.send(question);
   });
@@ -591,6 +739,8 @@ TEST_CASE("openenv server: what it can't serve is refused at once") {
   CHECK_THROWS_WITH(make({.address = "nowhere"}),
                     "OpenEnv server: expected an IP address, got \"nowhere\"");
   CHECK_THROWS_WITH(make({.sessions_max = 0}), holds("sessions_max > 0"));
+  CHECK_THROWS_WITH(make({.message_bytes_max = 1000, .memory_bytes_max = 41'000}),
+                    holds("expected memory_bytes_max >= ") && holds("for messages of 1000 bytes"));
   const house here;
   CHECK_THROWS_WITH(make({.port = here.serving.port()}), holds("the port is in use"));
   CHECK_THROWS_AS(make({}, [] { return make_vector_environment("nosuch", 1); }),

@@ -33,6 +33,9 @@ TEST_CASE("status: a host is asked by its name, at each of its addresses") {
   for (const auto* host : {"127.0.0.1", "localhost"}) {
     CHECK(http_get(host, server.port(), "/livez", std::chrono::seconds(5)).status == 200);
   }
+  // The address of a request is in brackets in its Host, or the server would refuse it.
+  CHECK(http_get("::ffff:127.0.0.1", server.port(), "/livez", std::chrono::seconds(5)).status ==
+        200);
   CHECK_THROWS_WITH(http_get("no.such.host.invalid", 1, "/livez", std::chrono::seconds(5)),
                     Catch::StartsWith("http://no.such.host.invalid:1/livez: "));
   CHECK_THROWS_WITH(http_get("::1", 1, "/livez", std::chrono::seconds(5)),

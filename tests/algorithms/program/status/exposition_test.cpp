@@ -27,7 +27,7 @@ TEST_CASE("exposition: samples are read with their labels") {
   REQUIRE(samples.size() == 7);
   CHECK(samples[0].name == "a_total");
   CHECK(samples[0].label("service") == "policy");
-  CHECK(samples[0].label("route") == "act\"\\\n");
+  CHECK(samples[0].label("route") == "act\"\\\\u000a");
   CHECK(samples[0].label("none").empty());
   CHECK(samples[0].value == 17);
   CHECK(samples[1].label("le") == "+Inf");
@@ -56,6 +56,20 @@ TEST_CASE("exposition: what is malformed is refused with its line") {
   CHECK(error_of("a{b=\"1\",b=\"2\"} 1\n") == "line 1: expected the label b once, got \"} 1\"");
   CHECK(error_of("a{b=\"1\" c=\"2\"} 1\n") ==
         "line 1: expected , or } after the label b, got \"c=\"2\"} 1\"");
+}
+
+TEST_CASE("exposition: no text of another program acts on a terminal, and none is long") {
+  const auto samples = parse_exposition(
+      "a{service=\"\x1b]0;title\x07\x1b[2Jred\"} 1\n"
+      "b{service=\"\xc2\x9b" "2J\xe2\x80\xae\"} 1\nc{service=\"\xff\"} 1\n"
+      "d{service=\"" + std::string(100'000, 'x') + "\"} 1\n");
+  REQUIRE(samples.size() == 4);
+  CHECK(samples[0].label("service") == "\\u001b]0;title\\u0007\\u001b[2Jred");
+  CHECK(samples[1].label("service") == "\\u009b2J\\u202e");
+  CHECK(samples[2].label("service") == "\xef\xbf\xbd");
+  CHECK(samples[3].label("service").size() < 210);
+  CHECK(error_of("\x1b[2Ja 1\n") == "line 1: expected a metric's name, got \"\\u001b[2Ja 1\"");
+  CHECK(error_of(std::string(100'000, 'x') + "{" + std::string(100'000, 'y') + "\n").size() < 300);
 }
 
 TEST_CASE("exposition: damaged texts are refused or read, and nothing else") {

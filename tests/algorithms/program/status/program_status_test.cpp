@@ -89,6 +89,21 @@ TEST_CASE("status: other processes have rows of their own, and count for how lea
              holds("  gpu-1  env-0    1         100      1000         100 %  2 MB\n"));
 }
 
+TEST_CASE("status: a program that claims any number of services is shown in part") {
+  std::string text = "troupe_replicas_desired{service=\"\x1b[2J\"} 1\n";
+  for (int i = 1; i < 1200; ++i)
+    text += "troupe_replicas_desired{service=\"s" + std::to_string(i) + "\"} 1\n";
+  for (int i = 0; i < 1100; ++i)
+    text += "process_cpu_seconds_total{node=\"n" + std::to_string(i) + "\"} 1\n";
+  const auto status = status_of(seen_at(0, text), nullptr);
+  CHECK(status.services.size() == 1000);
+  CHECK(status.processes.size() == 1000);
+  CHECK(status.left_out == 300);
+  CHECK(to_json(status).at("left_out") == 300);
+  CHECK_THAT(to_text(status), holds("  and 300 more services and processes\n") &&
+                                  holds("  \\u001b[2J") && !holds("\x1b"));
+}
+
 TEST_CASE("status: the learning figures are those of the last seconds") {
   const auto text = [](int n) {
     const auto number = std::to_string(n);
