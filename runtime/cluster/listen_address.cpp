@@ -1,6 +1,5 @@
 #include "runtime/cluster/listen_address.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "runtime/net/listen.hpp"
@@ -28,7 +27,7 @@ tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
 /// Finds an address that may be listened at.
 tcp::endpoint find_permitted(asio::io_context& io, const std::string& address, bool secure) {
   const auto endpoint = find_address(io, address);
-  if (!secure && !endpoint.address().is_loopback()) {
+  if (!secure && !is_loopback(endpoint.address().to_string())) {
     throw std::invalid_argument(
         "cannot listen at " + address +
         " without certificates: expected a loopback address such as 127.0.0.1:7777, or --certs "
@@ -40,15 +39,9 @@ tcp::endpoint find_permitted(asio::io_context& io, const std::string& address, b
 }  // namespace
 
 std::optional<host_and_port> parse_host_and_port(const std::string& text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos) return {};
-  auto host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  auto port = text.substr(colon + 1);
-  const bool digits = !port.empty() && port.size() <= 5 &&
-                      std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
-  if (host.empty() || !digits || std::stoi(port) > 65535) return {};
-  return host_and_port{std::move(host), std::move(port)};
+  auto found = parse_host(text);
+  if (found && found->port.empty()) return {};
+  return found;
 }
 
 void check_listen_address(const std::string& address, bool secure) {

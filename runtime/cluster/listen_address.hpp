@@ -6,11 +6,9 @@
 #include <optional>
 #include <string>
 
-namespace troupe::detail {
+#include "runtime/net/own_hosts.hpp"
 
-struct host_and_port {
-  std::string host, port;
-};
+namespace troupe::detail {
 
 /// Reads HOST:PORT, or [HOST]:PORT for IPv6. Returns nothing for any other text.
 std::optional<host_and_port> parse_host_and_port(const std::string& text);
