@@ -8,6 +8,7 @@
 #include "algorithms/program/context.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/print_error.hpp"
+#include "runtime/metrics/metrics_server.hpp"
 #include "runtime/system/child_process.hpp"
 
 namespace troupe {
@@ -83,6 +84,12 @@ int run(int argc, char** argv, const program& what) {
   log::set_level(line.log_level);
   try {
     return line.run();
+  } catch (const port_busy& e) {
+    print_error(what.name, e.what());
+    return 2;
+  } catch (const metrics_place_error& e) {
+    print_error(what.name, e.what());
+    return 2;
   } catch (const std::exception& e) {
     print_error(what.name, e.what());
     return 1;

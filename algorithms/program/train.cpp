@@ -541,6 +541,9 @@ int train(const train_arguments& arguments, const context& of) {
   } catch (const port_busy& e) {
     complain(e);
     return 2;
+  } catch (const metrics_place_error& e) {
+    complain(e);
+    return 2;
   } catch (const run_directory_error& e) {
     complain(e);
     return 2;

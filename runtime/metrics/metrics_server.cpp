@@ -82,8 +82,11 @@ class metrics_server::listener {
   std::thread thread_;
 };
 
-metrics_server::metrics_server(const metrics_registry& registry, metrics_server_options options)
-    : listener_(std::make_unique<listener>(registry, std::move(options))) {}
+metrics_server::metrics_server(const metrics_registry& registry, metrics_server_options options) try
+    : listener_(std::make_unique<listener>(registry, std::move(options))) {
+} catch (const std::invalid_argument& e) {
+  throw metrics_place_error(e.what());
+}
 
 metrics_server::~metrics_server() = default;
 

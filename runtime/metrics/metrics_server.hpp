@@ -15,6 +15,12 @@ namespace troupe {
 
 class metrics_registry;
 
+/// Reports an address or a further name of the metrics that is none.
+class metrics_place_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 /// Thrown if the requested port is in use. A program that gets it ends with exit code 2.
 class port_busy : public std::runtime_error {
  public:
@@ -55,7 +61,7 @@ struct metrics_server_options {
 class metrics_server {
  public:
   /// `registry` must outlive the server. Throws port_busy if the port is in use,
-  /// std::invalid_argument if the address or a name is malformed, and std::runtime_error naming
+  /// metrics_place_error if the address or a name is malformed, and std::runtime_error naming
   /// address and port for any other reason why it can't listen.
   metrics_server(const metrics_registry& registry, metrics_server_options options = {});
   /// Closes every connection and joins the thread. It doesn't wait for clients.

@@ -161,6 +161,9 @@ int tell(const std::exception_ptr& error, bool is_node) {
   } catch (const port_busy& e) {
     print_error(e.what());
     return 2;
+  } catch (const metrics_place_error& e) {
+    print_error(e.what());
+    return 2;
   } catch (const trace_file_error& e) {
     print_error(e.what());
     return 2;

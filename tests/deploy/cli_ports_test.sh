@@ -53,6 +53,13 @@ refuses "and so is one beyond this machine without certificates" 2 \
 report "which serves nothing, too" $?
 refuses "and one with a folder that has no certificates" 2 'nowhere/' \
   train -n 100 --listen 127.0.0.1:0 --certs nowhere
+for command in "train -n 100" "serve-env CartPole-v1 --port 0" \
+    "node --join 127.0.0.1:1 --name a"; do
+  refuses "$command refuses an address for metrics that is none" 2 'expected an IP address, got "nosuch"' \
+    $command --metrics-address nosuch
+  refuses "$command refuses a further name that is none" 2 '--metrics-allow-host: expected the name of a host' \
+    $command --metrics-allow-host https://proxy.example
+done
 run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
 [[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
 report "an address that this machine doesn't have is refused by its text" $?
