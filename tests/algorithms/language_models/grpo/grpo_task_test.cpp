@@ -91,6 +91,7 @@ std::string warned_with(const std::vector<double>& rewards) {
   config.total_steps = 6;
   config.warm_start = {.batches = 0};
   config.evaluation.every_updates = 0;
+  config.checkpoint.every_updates = 20;  // A rest would begin the count anew.
   auto task = next_letter();
   const auto judged = std::make_shared<std::size_t>(0);
   task.rewards = {{"fixed", [rewards, judged](const llm::answered_problem&) {
