@@ -20,8 +20,8 @@ disk* replaced_by = nullptr;
 
 int disk::create_file(const std::filesystem::path& path) {
   // Others may have put a link or a FIFO there.
-  return ::open(path.c_str(),
-                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                0644);
 }
 
 ssize_t disk::write(int file, std::string_view bytes) {

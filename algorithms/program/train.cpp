@@ -466,8 +466,7 @@ int run(const train_arguments& arguments, beginning start, run_options options, 
                           .metrics_port = server ? server->port() : 0,
                           .lock = start.lock};
   if (server) {
-    log::info("metrics are served",
-              {{"page", server->page()}});
+    log::info("metrics are served", {{"page", server->page()}});
   }
   int code = 0;
   options.on_result = [&](const run_result& result) {

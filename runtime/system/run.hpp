@@ -12,7 +12,8 @@ namespace troupe {
 
 /// Runs a program's main coroutine in a system: `int main(int argc, char** argv) { return
 /// troupe::run(argc, argv, demo); }`. It understands the options `--threads`, `--metrics-port`,
-/// `--metrics-address`, `--metrics-allow-host`, `--log-level`, `--deterministic`, `--seed`, `--faults`, `--trace`,
+/// `--metrics-address`, `--metrics-allow-host`, `--log-level`, `--deterministic`, `--seed`,
+/// `--faults`, `--trace`,
 /// `--certs`, `--join-secret` and `--help`, and two modes: `controller --listen HOST:PORT` runs the
 /// program with nodes that join it, and `node --join HOST:PORT --name NAME` runs what a controller
 /// places on this node. SIGINT, SIGTERM and SIGHUP cancel the coroutine; a second signal later than

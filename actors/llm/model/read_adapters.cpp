@@ -78,8 +78,9 @@ void tell_unknown_fields(const fs::path& folder, const json& config) {
     names += (names.empty() ? "" : ", ") + detail::printable(field, 60);
   }
   if (!names.empty())
-    log::warn_once("the adapters' configuration has fields that are not known here and are left out",
-              {{"file", (folder / config_name).string()}, {"fields", names}});
+    log::warn_once(
+        "the adapters' configuration has fields that are not known here and are left out",
+        {{"file", (folder / config_name).string()}, {"fields", names}});
 }
 
 /// With these initialisations the matrices belong to a model whose weights were changed, too.
@@ -115,7 +116,7 @@ void check_targets(const fs::path& folder, const json& config,
                   "names of layers that adapter_model.safetensors has matrices for");
   if (!missing.empty())
     log::warn_once("target_modules name layers that the adapters have no matrices for",
-              {{"file", (folder / config_name).string()}, {"names", missing}});
+                   {{"file", (folder / config_name).string()}, {"names", missing}});
 }
 
 /// The factor of the product of the two matrices.

@@ -329,13 +329,13 @@ prompt_task grpo::training_prompts(std::size_t which) const {
 
 /// Makes the training problems of a generator's items and checks each of them.
 python_dataset<llm::problem>::maker grpo::generated_problems(std::size_t which) const {
-  return [make = llm::training_problems(problems_[which].held_out),
-          task = parts_[which].task.name(),
-          format = format_](const nlohmann::json& item, std::string_view text) {
-    auto made = make(item, text);
-    if (made) detail::check_problem(task, *made, *format);
-    return made;
-  };
+  return
+      [make = llm::training_problems(problems_[which].held_out), task = parts_[which].task.name(),
+       format = format_](const nlohmann::json& item, std::string_view text) {
+        auto made = make(item, text);
+        if (made) detail::check_problem(task, *made, *format);
+        return made;
+      };
 }
 
 task<service<code_runner>> grpo::serve_coders(std::size_t which) {

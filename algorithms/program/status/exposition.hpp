@@ -19,8 +19,8 @@ class exposition_error : public std::runtime_error {
 /// One sample of a metric.
 struct metric_sample {
   std::string name;  ///< "troupe_requests_total"
-  /// The values are printable and have at most about 200 bytes, because any program may have written
-  /// them (detail::printable).
+  /// The values are printable and have at most about 200 bytes, because any program may have
+  /// written them (detail::printable).
   std::map<std::string, std::string> labels;
   double value = 0;  ///< The value may be infinite or NaN.
 

@@ -13,8 +13,8 @@ namespace troupe::command {
 
 namespace {
 
-/// The largest number of services, and of processes, whose status is computed: a program may claim any
-/// number of them.
+/// The largest number of services, and of processes, whose status is computed: a program may claim
+/// any number of them.
 constexpr std::size_t shown_max = 1000;
 
 /// A process, by the labels of its samples, and a service in it. An empty service means all.

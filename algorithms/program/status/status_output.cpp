@@ -145,10 +145,9 @@ std::string to_text(const program_status& status) {
                     or_dash(s.calls_per_s, count), or_dash(s.p50_s, seconds),
                     or_dash(s.p99_s, seconds), count(s.failed), count(s.restarts)});
   }
-  const auto more =
-      status.left_out > 0
-          ? "  and " + std::to_string(status.left_out) + " more services and processes\n"
-          : std::string();
+  const auto more = status.left_out > 0 ? "  and " + std::to_string(status.left_out) +
+                                              " more services and processes\n"
+                                        : std::string();
   return text_table(rows) + process_table(status.processes) + more + learning_line(status.learning);
 }
 

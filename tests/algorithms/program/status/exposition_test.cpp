@@ -61,8 +61,10 @@ TEST_CASE("exposition: what is malformed is refused with its line") {
 TEST_CASE("exposition: no text of another program acts on a terminal, and none is long") {
   const auto samples = parse_exposition(
       "a{service=\"\x1b]0;title\x07\x1b[2Jred\"} 1\n"
-      "b{service=\"\xc2\x9b" "2J\xe2\x80\xae\"} 1\nc{service=\"\xff\"} 1\n"
-      "d{service=\"" + std::string(100'000, 'x') + "\"} 1\n");
+      "b{service=\"\xc2\x9b"
+      "2J\xe2\x80\xae\"} 1\nc{service=\"\xff\"} 1\n"
+      "d{service=\"" +
+      std::string(100'000, 'x') + "\"} 1\n");
   REQUIRE(samples.size() == 4);
   CHECK(samples[0].label("service") == "\\u001b]0;title\\u0007\\u001b[2Jred");
   CHECK(samples[1].label("service") == "\\u009b2J\\u202e");
