@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "actors/reward/text_reward.hpp"
@@ -84,7 +85,7 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
   CHECK_THROWS_AS(evaluate_model(read, run / "last_model", 6), config_error);
 }
 
-/// What a run of six updates warns of, in which answers get these rewards in turn.
+/// What a run of six updates warns of, in which the answers to a prompt get these rewards in turn.
 std::string warned_with(const std::vector<double>& rewards) {
   const temporary_folder folder;
   auto config = small_run();
@@ -93,9 +94,16 @@ std::string warned_with(const std::vector<double>& rewards) {
   config.evaluation.every_updates = 0;
   config.checkpoint.every_updates = 20;  // A rest would begin the count anew.
   auto task = next_letter();
-  const auto judged = std::make_shared<std::size_t>(0);
-  task.rewards = {{"fixed", [rewards, judged](const llm::answered_problem&) {
-                     return rewards[(*judged)++ % rewards.size()];
+  // Groups are judged at once, so that one count of all answers could deal equal rewards to a
+  // group.
+  struct counts {
+    std::mutex mutex;
+    std::map<std::string, std::size_t> judged;
+  };
+  const auto by_prompt = std::make_shared<counts>();
+  task.rewards = {{"fixed", [rewards, by_prompt](const llm::answered_problem& answered) {
+                     const std::scoped_lock lock(by_prompt->mutex);
+                     return rewards[by_prompt->judged[answered.asked.question]++ % rewards.size()];
                    }}};
   log::set_level("warn");
   const testing::captured_stderr captured;
