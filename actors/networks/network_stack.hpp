@@ -30,6 +30,8 @@ class network_stack {
   int outputs() const { return top_.outputs(); }
   bool has_convolutions() const { return extractor_.has_value(); }
   bool is_on_host() const { return link_.is_host(); }
+  /// The way to the device that computes the network.
+  const device_link& link() const { return link_; }
   /// Returns the perceptron: the part after the extractor, or the whole network if there is none.
   const mlp& top() const { return top_; }
   const std::optional<feature_extractor>& extractor() const { return extractor_; }

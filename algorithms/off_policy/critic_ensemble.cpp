@@ -1,7 +1,11 @@
+#include "actors/torch/torch.hpp"
+
 #include "algorithms/off_policy/critic_ensemble.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "actors/gradients/perceptron.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -46,6 +50,25 @@ void critic_ensemble::initialise(action_random& random, bool orthogonal) {
     extractor_->initialise(random, orthogonal, parameters_.data() + extractor_offset());
   }
   target_ = parameters_;
+}
+
+variable critic_ensemble::values(variable obs, variable action,
+                                 const parameter_block& block) const {
+  return values(obs, action, block, count_);
+}
+
+variable critic_ensemble::values(variable obs, variable action, const parameter_block& block,
+                                 int among) const {
+  auto features = obs;
+  if (extractor_) {
+    features = obs.owner().features(obs, block, extractor_offset(), *extractor_);
+  }
+  const auto x = concat({features, action});
+  auto q = perceptron(network_, x, block).outputs;
+  for (int i = 1; i < among; ++i) {
+    q = concat({q, perceptron(network_, x, block, i * stride_).outputs});
+  }
+  return q;
 }
 
 const float* critic_ensemble::join(const std::vector<float>& obs, const float* action, int rows,

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/gradients/graph.hpp"
 #include "actors/kernels/float_block.hpp"
 #include "actors/networks/device_link.hpp"
 #include "actors/networks/feature_extractor.hpp"
@@ -46,6 +47,10 @@ class critic_ensemble {
   std::span<const float> target() const { return target_; }
   std::span<float> gradient() { return gradient_; }
   std::span<const float> gradient() const { return gradient_; }
+
+  /// Computes Q_i(s, a) [rows, among] of the first `among` critics, or of all of them.
+  variable values(variable obs, variable action, const parameter_block& block) const;
+  variable values(variable obs, variable action, const parameter_block& block, int among) const;
 
   /// Computes y [B] = min over target critics of Q_i(next_obs, next_action [B, A]).
   void smallest_target(const transition_batch& batch, const float* next_action, float* y);

@@ -1,9 +1,13 @@
+#include "actors/torch/torch.hpp"
+
 #include "algorithms/off_policy/learner_checks.hpp"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "actors/gradients/kernel_graph.hpp"
+#include "actors/gradients/torch_graph.hpp"
 #include "actors/networks/backend_choice.hpp"
 
 namespace troupe::detail {
@@ -23,3 +27,12 @@ bool uses_fused(gradient_backend backend, const network_stack& net) {
 }
 
 }  // namespace troupe::detail
+
+namespace troupe {
+
+std::unique_ptr<graph> make_graph(gradient_backend backend, const detail::network_stack& net) {
+  if (detail::uses_fused(backend, net)) return std::make_unique<kernel_graph>();
+  return std::make_unique<torch_graph>(net.link());
+}
+
+}  // namespace troupe

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstddef>
+#include <memory>
 
+#include "actors/gradients/graph.hpp"
 #include "actors/networks/network_stack.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 
@@ -16,3 +18,11 @@ void expect_size(const char* algorithm, const char* what, std::size_t got, std::
 bool uses_fused(gradient_backend backend, const network_stack& net);
 
 }  // namespace troupe::detail
+
+namespace troupe {
+
+/// Makes the graph that computes the gradients of a network: on Troupe's kernels, or on libtorch if
+/// choose_backend selects it, which is logged once.
+std::unique_ptr<graph> make_graph(gradient_backend backend, const detail::network_stack& net);
+
+}  // namespace troupe

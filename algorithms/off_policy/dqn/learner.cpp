@@ -6,6 +6,7 @@
 
 #include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
+#include "algorithms/off_policy/dqn/rule.hpp"
 
 namespace troupe {
 namespace {
@@ -24,68 +25,40 @@ dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options,
       online_(shape, options.network,
               options.dueling ? network_kind::dueling_q_values : network_kind::q_values),
       target_(online_.parameters().size()),
-      gradient_(target_.size()),
-      optimizer_(target_.size(),
-                 {.eps = options.adam_eps,
-                  .max_grad_norm = options.max_grad_norm,
-                  .weight_decay = options.weight_decay},
-                 undecayed_in(layout_for(shape, options, online_.kind()), target_.size(),
-                              options.weight_decay_of)),
+      trained_("", target_.size(),
+               {.eps = options.adam_eps,
+                .max_grad_norm = options.max_grad_norm,
+                .weight_decay = options.weight_decay},
+               undecayed_in(layout_for(shape, options, online_.kind()), target_.size(),
+                            options.weight_decay_of)),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, online_.stack())),
+      graph_(make_graph(options.backend, online_.stack())),
       guard_("dqn", options.max_skipped_steps) {
   online_.initialise(random_);
   std::ranges::copy(online_.parameters(), target_.begin());
-}
-
-dqn_loss_metrics dqn_learner::fused_gradient(const transition_batch& batch) {
-  const auto& net = online_.network();
-  const float* online = online_.parameters().data();
-  const float* obs = batch.obs.data();
-  const float* next_obs = batch.next_obs.data();
-  const int rows = batch.rows;
-  const dqn_rows in{
-      .rows = rows,
-      .actions = online_.shape().discrete_actions,
-      .dueling = options_.dueling,
-      .q = net.forward(online, obs, rows, q_buffers_),
-      .next_target = net.forward(target_.data(), next_obs, rows, next_target_buffers_),
-      .next_online =
-          options_.double_q ? net.forward(online, next_obs, rows, next_online_buffers_) : nullptr,
-      .choice = batch.choice.data(),
-      .reward = batch.reward.data(),
-      .terminated = batch.terminated.data(),
-      .discount = batch.discount.data(),
-      .weight = batch.weight.empty() ? nullptr : batch.weight.data()};
-  float* d_q = detail::grown(d_q_, static_cast<std::size_t>(rows) * net.outputs());
-  const auto metrics = dqn_loss_with_gradient(in, d_q, td_errors_.data());
-  net.backward(online, obs, rows, d_q, q_buffers_, gradient_.data());
-  return metrics;
 }
 
 dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_remaining,
                                 std::optional<double> chosen_lr) {
   check(batch, online_.shape());
   const detail::flush_denormals flush;
-  td_errors_.resize(batch.rows);
-  const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
-  dqn_metrics metrics{.loss = loss.loss,
-                      .q_mean = loss.q_mean,
+  graph_->clear();
+  const auto [loss, q_mean, error] =
+      dqn_loss(*graph_, online_.stack(), trained_.of(online_.parameters()), {target_}, batch,
+               options_.dueling, options_.double_q);
+  const auto errors = graph_->values(abs(error));
+  td_errors_.assign(errors.begin(), errors.end());
+  dqn_metrics metrics{.loss = graph_->number(loss),
+                      .q_mean = graph_->number(q_mean),
+                      .n_updates = ++n_updates_,
                       .learning_rate = chosen_lr.value_or(
                           annealed(options_.lr, options_.lr_schedule, progress_remaining))};
-  if (!std::isfinite(static_cast<float>(loss.loss))) {
-    metrics.skipped = true;
-    guard_.skipped("loss", loss.loss);
-  } else {
-    metrics.grad_norm = optimizer_.step(online_.parameters(), gradient_, metrics.learning_rate);
-    metrics.skipped = !std::isfinite(metrics.grad_norm);
-    if (metrics.skipped) {
-      guard_.skipped("gradient norm", metrics.grad_norm);
-    } else {
-      guard_.taken();
-    }
+  const double norm = trained_.minimise(loss, online_.parameters(), metrics.learning_rate, guard_);
+  metrics.skipped = std::isnan(norm);
+  if (!metrics.skipped) {
+    metrics.grad_norm = norm;
+    guard_.taken();
   }
-  metrics.n_updates = ++n_updates_;
   return metrics;
 }
 
@@ -105,7 +78,7 @@ dqn_learner_state dqn_learner::state() const {
   const auto online = online_.parameters();
   return {.parameters = {online.begin(), online.end()},
           .target = {target_.begin(), target_.end()},
-          .optimizer = optimizer_.state(),
+          .optimizer = trained_.optimizer().state(),
           .random = random_.state(),
           .n_updates = n_updates_,
           .skipped_in_a_row = guard_.in_a_row()};
@@ -113,7 +86,7 @@ dqn_learner_state dqn_learner::state() const {
 
 void dqn_learner::set_state(const dqn_learner_state& state) {
   detail::expect_size("dqn", "target", state.target.size(), target_.size());
-  optimizer_.set_state(state.optimizer);
+  trained_.optimizer().set_state(state.optimizer);
   online_.load_parameters(state.parameters);
   std::ranges::copy(state.target, target_.begin());
   random_.set_state(state.random);

@@ -2,16 +2,17 @@
 // DQN's learner. It can be used without a run.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "actors/gradients/graph.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
-#include "actors/trainer/adam.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
-#include "algorithms/losses/dqn_loss.hpp"
+#include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/dqn/config.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
@@ -68,7 +69,7 @@ class dqn_learner {
   const acting_policy& policy() const { return online_; }
   std::span<const float> target() const { return target_; }
   /// The gradient of the last update [P], before clipping.
-  std::span<const float> gradient() const { return gradient_; }
+  std::span<const float> gradient() const { return trained_.gradient(); }
 
   /// Begins with a model's weights; the targets are copies of them. Throws std::invalid_argument if
   /// they are of other networks.
@@ -79,21 +80,15 @@ class dqn_learner {
   void set_state(const dqn_learner_state& state);
 
  private:
-  dqn_loss_metrics fused_gradient(const transition_batch& batch);
-  dqn_loss_metrics libtorch_gradient(const transition_batch& batch);
-
   dqn_options options_;
   acting_policy online_;
-  detail::float_block target_;    // [P]
-  detail::float_block gradient_;  // [P]
-  adam optimizer_;
+  detail::float_block target_;  // [P]
+  detail::trained_block trained_;
   action_random random_;
-  bool fused_;
+  std::unique_ptr<graph> graph_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
   std::vector<float> td_errors_;  // [B]
-  detail::float_block d_q_;
-  detail::mlp_buffers q_buffers_, next_online_buffers_, next_target_buffers_;
 };
 
 }  // namespace troupe

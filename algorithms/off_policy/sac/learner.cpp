@@ -7,6 +7,7 @@
 #include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/model_tensors.hpp"
+#include "algorithms/off_policy/sac/rule.hpp"
 
 namespace troupe {
 
@@ -15,15 +16,15 @@ sac_learner::sac_learner(const network_shape& shape, const sac_options& options,
       actor_(shape, options.network, network_kind::squashed_gaussian),
       critics_(shape, options.network, options.n_critics),
       log_ent_coef_(1, static_cast<float>(std::log(options.initial_ent_coef))),
-      actor_optimizer_(actor_.parameters().size(), {.eps = options.adam_eps, .max_grad_norm = 0.0}),
-      critic_optimizer_(critics_.parameter_count(),
-                        {.eps = options.adam_eps, .max_grad_norm = 0.0}),
+      trained_actor_("actor", actor_.parameters().size(),
+                     {.eps = options.adam_eps, .max_grad_norm = 0.0}),
+      trained_critics_("critic", critics_.parameter_count(),
+                       {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       ent_coef_optimizer_(1, {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, actor_.stack())),
-      guard_("sac", options.max_skipped_steps),
-      actor_gradient_(actor_.parameters().size()),
-      draw_(actor_) {
+      actor_graph_(make_graph(options.backend, actor_.stack())),
+      critic_graph_(make_graph(options.backend, actor_.stack())),
+      guard_("sac", options.max_skipped_steps) {
   actor_.initialise(random_);
   critics_.initialise(random_, options.network.ortho_init);
 }
@@ -33,47 +34,14 @@ double sac_learner::ent_coef() const {
 }
 
 void sac_learner::draw_noise(int rows) {
+  const auto size = actor_.use_sde()
+                        ? actor_.log_std().size()
+                        : static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
   for (auto* noise : {&noise_, &next_noise_}) {
-    noise->resize(draw_.noise_size(rows));
+    noise->resize(size);
     random_.fill_normal(*noise);
   }
   if (actor_.use_sde()) next_noise_ = noise_;
-}
-
-double sac_learner::critic_gradient(const transition_batch& batch, float alpha) {
-  const int rows = batch.rows;
-  draw_.draw(actor_, batch.next_obs.data(), rows, next_noise_.data());
-  float* y = detail::grown(targets_, rows);
-  critics_.smallest_target(batch, draw_.action(), y);
-  for (int row = 0; row < rows; ++row) {
-    const float next = y[row] - alpha * draw_.log_prob()[row];
-    y[row] = batch.reward[row] + batch.discount[row] * (1.0f - batch.terminated[row]) * next;
-  }
-  return critics_.fit(batch, y, critic_scale, td_errors_.data()).loss;
-}
-
-sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& batch, float alpha) {
-  const int rows = batch.rows;
-  draw_.draw(actor_, batch.obs.data(), rows, noise_.data());
-  const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
-  float* value = detail::grown(value_, rows);
-  float* d_action = detail::grown(d_action_, count);
-  critics_.value_and_slope(batch, draw_.action(), options_.n_critics, value, d_action);
-
-  actor_result result;
-  for (int row = 0; row < rows; ++row) {
-    const float log_prob = draw_.log_prob()[row];
-    result.mean_log_prob += log_prob;
-    result.loss += static_cast<double>(alpha) * log_prob - value[row];
-  }
-  result.mean_log_prob /= rows;
-  result.loss /= rows;
-
-  const float share = 1.0f / static_cast<float>(rows);
-  for (std::size_t i = 0; i < count; ++i) d_action[i] *= -share;
-  draw_.backward(actor_, batch.obs.data(), rows, noise_.data(), share * alpha, d_action,
-                 actor_gradient_.data());
-  return result;
 }
 
 // Steps critics, actor and alpha. Returns false as soon as a loss or gradient is not finite;
@@ -81,29 +49,31 @@ sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& ba
 bool sac_learner::step_networks(const transition_batch& batch, sac_metrics& metrics) {
   const double lr = metrics.learning_rate;
   const auto alpha = static_cast<float>(metrics.ent_coef);
-  const auto finite = [this](const char* what, double value) {
-    if (std::isfinite(static_cast<float>(value))) return true;
-    guard_.skipped(what, value);
+  critic_graph_->clear();
+  const auto critic =
+      sac_critic_loss(*critic_graph_, actor_, critics_, trained_critics_.of(critics_.parameters()),
+                      batch, next_noise_, alpha);
+  metrics.critic_loss = critic_graph_->number(critic.loss);
+  const auto errors = critic_graph_->values(critic.error);
+  td_errors_.assign(errors.begin(), errors.end());
+  if (std::isnan(trained_critics_.minimise(critic.loss, critics_.parameters(), lr, guard_))) {
     return false;
-  };
-  metrics.critic_loss =
-      fused_ ? critic_gradient(batch, alpha) : critic_gradient_by_autograd(batch, alpha);
-  if (!finite("critic loss", metrics.critic_loss)) return false;
-  double norm = critic_optimizer_.step(critics_.parameters(), critics_.gradient(), lr);
-  if (!finite("critic gradient norm", norm)) return false;
+  }
 
-  const auto actor =
-      fused_ ? actor_gradient(batch, alpha) : actor_gradient_by_autograd(batch, alpha);
-  metrics.actor_loss = actor.loss;
-  metrics.entropy = -actor.mean_log_prob;
-  if (!finite("actor loss", actor.loss)) return false;
-  norm = actor_optimizer_.step(actor_.parameters(), actor_gradient_, lr);
-  if (!finite("actor gradient norm", norm)) return false;
+  actor_graph_->clear();
+  const auto actor = sac_actor_loss(*actor_graph_, actor_, trained_actor_.of(actor_.parameters()),
+                                    critics_, batch, noise_, alpha);
+  const double mean_log_prob = actor_graph_->number(actor.log_prob);
+  metrics.actor_loss = actor_graph_->number(actor.loss);
+  metrics.entropy = -mean_log_prob;
+  if (std::isnan(trained_actor_.minimise(actor.loss, actor_.parameters(), lr, guard_))) {
+    return false;
+  }
 
   if (!options_.ent_coef) {
     // d/d log alpha of -log alpha (mean log pi + target entropy)
     const double target = options_.target_entropy.value_or(-actor_.shape().continuous_size);
-    const auto gradient = static_cast<float>(-(actor.mean_log_prob + target));
+    const auto gradient = static_cast<float>(-(mean_log_prob + target));
     metrics.ent_coef_loss = static_cast<double>(log_ent_coef_[0]) * gradient;
     ent_coef_optimizer_.step(log_ent_coef_, {&gradient, 1}, lr);
     metrics.trained_ent_coef = true;
@@ -115,7 +85,6 @@ sac_metrics sac_learner::update(const transition_batch& batch, double progress_r
                                 std::optional<double> chosen_lr) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
-  td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
   sac_metrics metrics{.ent_coef = ent_coef(),
                       .learning_rate = chosen_lr.value_or(
@@ -147,8 +116,8 @@ sac_learner_state sac_learner::state() const {
           .critics = copy(critics_.parameters()),
           .target = copy(critics_.target()),
           .log_ent_coef = log_ent_coef_[0],
-          .actor_optimizer = actor_optimizer_.state(),
-          .critic_optimizer = critic_optimizer_.state(),
+          .actor_optimizer = trained_actor_.optimizer().state(),
+          .critic_optimizer = trained_critics_.optimizer().state(),
           .ent_coef_optimizer = ent_coef_optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
@@ -158,8 +127,8 @@ sac_learner_state sac_learner::state() const {
 void sac_learner::set_state(const sac_learner_state& state) {
   detail::expect_size("sac", "critics", state.critics.size(), critics_.parameter_count());
   detail::expect_size("sac", "target", state.target.size(), critics_.parameter_count());
-  actor_optimizer_.set_state(state.actor_optimizer);
-  critic_optimizer_.set_state(state.critic_optimizer);
+  trained_actor_.optimizer().set_state(state.actor_optimizer);
+  trained_critics_.optimizer().set_state(state.critic_optimizer);
   ent_coef_optimizer_.set_state(state.ent_coef_optimizer);
   actor_.load_parameters(state.actor);
   std::ranges::copy(state.critics, critics_.parameters().begin());

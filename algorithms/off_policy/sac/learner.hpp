@@ -2,6 +2,7 @@
 // SAC's learner. It can be used without a run.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,13 +10,12 @@
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
-#include "actors/trainer/adam.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/sac/config.hpp"
-#include "algorithms/off_policy/sac/sac_actor.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
@@ -71,8 +71,10 @@ class sac_learner {
   const detail::critic_ensemble& critics() const { return critics_; }
   /// The weight of the entropy, alpha.
   double ent_coef() const;
-  /// The actor's gradient of the last update [P]. critics().gradient() is that of the critics.
-  std::span<const float> actor_gradient() const { return actor_gradient_; }
+  /// The actor's gradient of the last update [P].
+  std::span<const float> actor_gradient() const { return trained_actor_.gradient(); }
+  /// The critics' gradient of the last update [Q].
+  std::span<const float> critic_gradient() const { return trained_critics_.gradient(); }
 
   /// The critics and "log_ent_coef" as a model file has them.
   named_tensors beside() const;
@@ -85,35 +87,21 @@ class sac_learner {
   void set_state(const sac_learner_state& state);
 
  private:
-  // The critics' loss is half the mean squared error, as in Stable-Baselines3.
-  static constexpr float critic_scale = 0.5f;
-
-  struct actor_result {
-    double loss = 0.0;
-    double mean_log_prob = 0.0;
-  };
   void draw_noise(int rows);
-  double critic_gradient(const transition_batch& batch, float alpha);
-  double critic_gradient_by_autograd(const transition_batch& batch, float alpha);
-  actor_result actor_gradient(const transition_batch& batch, float alpha);
-  actor_result actor_gradient_by_autograd(const transition_batch& batch, float alpha);
   bool step_networks(const transition_batch& batch, sac_metrics& metrics);
 
   sac_options options_;
   acting_policy actor_;
   detail::critic_ensemble critics_;
   std::vector<float> log_ent_coef_;  // [1]
-  adam actor_optimizer_, critic_optimizer_, ent_coef_optimizer_;
+  detail::trained_block trained_actor_, trained_critics_;
+  adam ent_coef_optimizer_;
   action_random random_;
-  bool fused_;
+  std::unique_ptr<graph> actor_graph_, critic_graph_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
 
   detail::float_block noise_, next_noise_;  // [B, A]; with use_sde one matrix [H, A]
-  detail::float_block targets_;             // [B]
-  detail::float_block value_, d_action_;
-  detail::float_block actor_gradient_;
-  detail::sac_actor draw_;
   std::vector<float> td_errors_;
 };
 

@@ -17,13 +17,14 @@ td3_learner::td3_learner(const network_shape& shape, const td3_options& options,
       actor_(shape, options.network, network_kind::squashed),
       target_actor_(actor_.parameters().size()),
       critics_(shape, options.network, options.n_critics),
-      actor_optimizer_(target_actor_.size(), {.eps = options.adam_eps, .max_grad_norm = 0.0}),
-      critic_optimizer_(critics_.parameter_count(),
-                        {.eps = options.adam_eps, .max_grad_norm = 0.0}),
+      trained_actor_("actor", target_actor_.size(),
+                     {.eps = options.adam_eps, .max_grad_norm = 0.0}),
+      trained_critics_("critic", critics_.parameter_count(),
+                       {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, actor_.stack())),
-      guard_("td3", options.max_skipped_steps),
-      actor_gradient_(target_actor_.size()) {
+      actor_graph_(make_graph(options.backend, actor_.stack())),
+      critic_graph_(make_graph(options.backend, actor_.stack())),
+      guard_("td3", options.max_skipped_steps) {
   actor_.initialise(random_);
   std::ranges::copy(actor_.parameters(), target_actor_.begin());
   critics_.initialise(random_, options.network.ortho_init);
@@ -42,76 +43,29 @@ void td3_learner::draw_noise(int rows) {
   for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
 }
 
-void td3_learner::bootstrap_values(const transition_batch& batch, const float* action,
-                                   float* value) {
-  if (!bootstrap_) {
-    critics_.smallest_target(batch, action, value);
-    return;
-  }
-  const auto critics = static_cast<std::size_t>(critics_.count());
-  const float* q = detail::grown(target_q_, batch.rows * critics);
-  critics_.target_values(batch, action, target_q_.data());
-  for (int row = 0; row < batch.rows; ++row) value[row] = bootstrap_({q + row * critics, critics});
-}
-
-td3_learner::critic_result td3_learner::critic_gradient(const transition_batch& batch) {
-  const int rows = batch.rows;
-  const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
-  const float* mean =
-      actor_.network().forward(target_actor_.data(), batch.next_obs.data(), rows, actor_buffers_);
-  float* action = detail::grown(action_, count);
-  for (std::size_t i = 0; i < count; ++i) action[i] = std::clamp(mean[i] + noise_[i], -1.0f, 1.0f);
-  float* y = detail::grown(targets_, rows);
-  bootstrap_values(batch, action, y);
-  for (int row = 0; row < rows; ++row) {
-    y[row] = batch.reward[row] + batch.discount[row] * (1.0f - batch.terminated[row]) * y[row];
-  }
-  const auto fit = critics_.fit(batch, y, critic_scale, td_errors_.data());
-  return {fit.loss, fit.q_mean};
-}
-
-double td3_learner::actor_gradient(const transition_batch& batch) {
-  const int rows = batch.rows;
-  const auto& net = actor_.network();
-  const float* parameters = actor_.parameters().data();
-  const float* action = net.forward(parameters, batch.obs.data(), rows, actor_buffers_);
-  const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
-  float* value = detail::grown(value_, rows);
-  float* d_action = detail::grown(d_action_, count);
-  critics_.value_and_slope(batch, action, 1, value, d_action);
-  double sum = 0.0;
-  for (int row = 0; row < rows; ++row) sum -= value[row];
-  const float share = 1.0f / static_cast<float>(rows);
-  for (std::size_t i = 0; i < count; ++i) d_action[i] *= -share;
-  net.backward(parameters, batch.obs.data(), rows, d_action, actor_buffers_,
-               actor_gradient_.data());
-  return sum / rows;
-}
-
 // Steps critics and actor. Returns false as soon as a loss or gradient is not finite; networks that
 // were stepped before that keep their finite new weights.
 bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metrics) {
   const double lr = metrics.learning_rate;
-  const auto finite = [this](const char* what, double value) {
-    if (std::isfinite(static_cast<float>(value))) return true;
-    guard_.skipped(what, value);
+  critic_graph_->clear();
+  const auto critic =
+      td3_critic_loss(*critic_graph_, actor_.stack(), {target_actor_}, critics_,
+                      trained_critics_.of(critics_.parameters()), batch, noise_, bootstrap_);
+  metrics.critic_loss = critic_graph_->number(critic.loss);
+  metrics.q_mean = critic_graph_->number(critic.q_mean);
+  const auto errors = critic_graph_->values(critic.error);
+  td_errors_.assign(errors.begin(), errors.end());
+  if (std::isnan(trained_critics_.minimise(critic.loss, critics_.parameters(), lr, guard_))) {
     return false;
-  };
-  const auto critic = fused_ ? critic_gradient(batch) : critic_gradient_by_autograd(batch);
-  metrics.critic_loss = critic.loss;
-  metrics.q_mean = critic.q_mean;
-  if (!finite("critic loss", metrics.critic_loss)) return false;
-  const double norm = critic_optimizer_.step(critics_.parameters(), critics_.gradient(), lr);
-  if (!finite("critic gradient norm", norm)) return false;
+  }
 
   metrics.trained_actor = n_updates_ % options_.policy_delay == 0;
   if (!metrics.trained_actor) return true;
-  metrics.actor_loss = fused_ ? actor_gradient(batch) : actor_gradient_by_autograd(batch);
-  if (!finite("actor loss", metrics.actor_loss)) return false;
-  if (!finite("actor gradient norm",
-              actor_optimizer_.step(actor_.parameters(), actor_gradient_, lr))) {
-    return false;
-  }
+  actor_graph_->clear();
+  const auto loss = td3_actor_loss(*actor_graph_, actor_.stack(),
+                                   trained_actor_.of(actor_.parameters()), critics_, batch);
+  metrics.actor_loss = actor_graph_->number(loss);
+  if (std::isnan(trained_actor_.minimise(loss, actor_.parameters(), lr, guard_))) return false;
   polyak_average(std::as_const(critics_).parameters(), options_.tau, critics_.target());
   polyak_average(std::as_const(actor_).parameters(), options_.tau, target_actor_);
   return true;
@@ -121,7 +75,6 @@ td3_metrics td3_learner::update(const transition_batch& batch, double progress_r
                                 std::optional<double> chosen_lr) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
-  td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
   td3_metrics metrics{.n_updates = ++n_updates_,
                       .learning_rate = chosen_lr.value_or(
@@ -145,8 +98,8 @@ td3_learner_state td3_learner::state() const {
           .critics = copy(critics_.parameters()),
           .target_actor = copy(target_actor_),
           .target_critics = copy(critics_.target()),
-          .actor_optimizer = actor_optimizer_.state(),
-          .critic_optimizer = critic_optimizer_.state(),
+          .actor_optimizer = trained_actor_.optimizer().state(),
+          .critic_optimizer = trained_critics_.optimizer().state(),
           .random = random_.state(),
           .n_updates = n_updates_,
           .skipped_in_a_row = guard_.in_a_row()};
@@ -157,8 +110,8 @@ void td3_learner::set_state(const td3_learner_state& state) {
   detail::expect_size("td3", "critics", state.critics.size(), critics);
   detail::expect_size("td3", "target_critics", state.target_critics.size(), critics);
   detail::expect_size("td3", "target_actor", state.target_actor.size(), target_actor_.size());
-  actor_optimizer_.set_state(state.actor_optimizer);
-  critic_optimizer_.set_state(state.critic_optimizer);
+  trained_actor_.optimizer().set_state(state.actor_optimizer);
+  trained_critics_.optimizer().set_state(state.critic_optimizer);
   actor_.load_parameters(state.actor);
   std::ranges::copy(state.target_actor, target_actor_.begin());
   std::ranges::copy(state.critics, critics_.parameters().begin());

@@ -2,7 +2,7 @@
 // The learner of TD3 and DDPG. It can be used without a run.
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,22 +10,16 @@
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
-#include "actors/trainer/adam.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/td3/config.hpp"
+#include "algorithms/off_policy/td3/rule.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
-
-/// A rule that returns the bootstrap value of a next state, by which other algorithms can differ
-/// from TD3. The critics are fitted to reward + discount (1 - terminated) value. `q` [n_critics]
-/// are the values of the target critics in the next state, for the target actor's action with its
-/// noise. The rule is called once for each row of a batch and is not differentiated. Null means
-/// TD3's rule, the smallest of the values.
-using bootstrap_rule = std::function<float(std::span<const float> q)>;
 
 /// The metrics of one gradient step, with Stable-Baselines3's names.
 struct td3_metrics {
@@ -75,9 +69,10 @@ class td3_learner {
   acting_policy& policy() { return actor_; }
   const acting_policy& policy() const { return actor_; }
   const detail::critic_ensemble& critics() const { return critics_; }
-  /// The gradient of the last update that trained the actor [P]. critics().gradient() is that of
-  /// the critics.
-  std::span<const float> actor_gradient() const { return actor_gradient_; }
+  /// The gradient of the last update that trained the actor [P].
+  std::span<const float> actor_gradient() const { return trained_actor_.gradient(); }
+  /// The gradient of the critics in the last update [Q].
+  std::span<const float> critic_gradient() const { return trained_critics_.gradient(); }
 
   /// The critics as a model file has them.
   named_tensors beside() const;
@@ -90,18 +85,7 @@ class td3_learner {
   void set_state(const td3_learner_state& state);
 
  private:
-  static constexpr float critic_scale = 1.0f;  // the mean squared error, as in Stable-Baselines3
-
-  struct critic_result {
-    double loss = 0.0;
-    double q_mean = 0.0;
-  };
   void draw_noise(int rows);
-  void bootstrap_values(const transition_batch& batch, const float* action, float* value);
-  critic_result critic_gradient(const transition_batch& batch);
-  critic_result critic_gradient_by_autograd(const transition_batch& batch);
-  double actor_gradient(const transition_batch& batch);
-  double actor_gradient_by_autograd(const transition_batch& batch);
   bool step_networks(const transition_batch& batch, td3_metrics& metrics);
 
   td3_options options_;
@@ -109,18 +93,13 @@ class td3_learner {
   acting_policy actor_;
   detail::float_block target_actor_;  // [P]
   detail::critic_ensemble critics_;
-  adam actor_optimizer_, critic_optimizer_;
+  detail::trained_block trained_actor_, trained_critics_;
   action_random random_;
-  bool fused_;
+  std::unique_ptr<graph> actor_graph_, critic_graph_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
 
-  detail::float_block noise_;     // [B, A], clipped noise on target actions
-  detail::float_block targets_;   // [B]
-  detail::float_block target_q_;  // [B, n_critics], used with a bootstrap_rule
-  detail::float_block action_, value_, d_action_;
-  detail::float_block actor_gradient_;
-  detail::mlp_buffers actor_buffers_;
+  detail::float_block noise_;  // [B, A], clipped noise on target actions
   std::vector<float> td_errors_;
 };
 

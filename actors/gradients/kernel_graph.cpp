@@ -1,0 +1,131 @@
+#include "actors/gradients/kernel_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "actors/gradients/operations/columns.hpp"
+#include "actors/gradients/operations/dense.hpp"
+#include "actors/gradients/operations/element.hpp"
+#include "actors/gradients/operations/mean.hpp"
+#include "actors/gradients/operations/pair.hpp"
+#include "actors/gradients/operations/product.hpp"
+#include "actors/gradients/operations/rows.hpp"
+#include "actors/gradients/operations/sources.hpp"
+
+namespace troupe {
+
+void kernel_graph::clear() {
+  used_ = 0;
+  blocks_.clear();
+}
+
+variable kernel_graph::last() {
+  const auto& node = *nodes_[used_ - 1];
+  return {*this, used_ - 1, node.rows, node.columns};
+}
+
+variable kernel_graph::constant(std::span<const float> numbers, int columns) {
+  next<detail::constant_node>().forward(numbers, columns);
+  return last();
+}
+
+variable kernel_graph::parameter(const parameter_block& block, std::size_t first, int rows,
+                                 int columns) {
+  next<detail::parameter_node>().forward(block, first, rows, columns, blocks_);
+  return last();
+}
+
+variable kernel_graph::dense(variable x, const parameter_block& block,
+                             const detail::dense_layer& layer, activation kind) {
+  next<detail::dense_node>().forward(at(x), block, layer, kind, blocks_, transposed_, sum_);
+  return last();
+}
+
+variable kernel_graph::features(variable, const parameter_block&, std::size_t,
+                                const detail::feature_extractor&) {
+  throw std::logic_error("kernel_graph: convolutions, expected torch_graph for them");
+}
+
+variable kernel_graph::element(element_operation operation, variable x, float a, float b) {
+  next<detail::element_node>().forward(operation, at(x), a, b);
+  return last();
+}
+
+variable kernel_graph::pair(pair_operation operation, variable x, variable y) {
+  next<detail::pair_node>().forward(operation, at(x), at(y));
+  return last();
+}
+
+variable kernel_graph::product(variable x, variable y) {
+  next<detail::product_node>().forward(at(x), at(y), transposed_, sum_);
+  return last();
+}
+
+variable kernel_graph::reduce_rows(row_operation operation, variable x) {
+  next<detail::rows_node>().forward(operation, at(x));
+  return last();
+}
+
+variable kernel_graph::log_softmax(variable x) {
+  next<detail::log_softmax_node>().forward(at(x));
+  return last();
+}
+
+variable kernel_graph::slice(variable x, int first, int count) {
+  next<detail::slice_node>().forward(at(x), first, count);
+  return last();
+}
+
+variable kernel_graph::concat(std::span<const variable> parts) {
+  auto& node = next<detail::concat_node>();
+  node.begin();
+  for (const auto& part : parts) node.add(at(part));
+  node.forward();
+  return last();
+}
+
+variable kernel_graph::gather(variable x, std::span<const std::int64_t> chosen) {
+  next<detail::gather_node>().forward(at(x), chosen);
+  return last();
+}
+
+std::span<const std::int64_t> kernel_graph::argmax(variable x) {
+  auto& node = next<detail::argmax_node>();
+  node.forward(at(x));
+  return node.chosen();
+}
+
+variable kernel_graph::stop_gradient(variable x) {
+  const auto& from = at(x);
+  auto& node = next<detail::constant_node>();
+  node.forward({from.value, from.size()}, from.columns);
+  node.number = from.number;
+  return last();
+}
+
+variable kernel_graph::mean(variable x, std::span<const float> weight) {
+  next<detail::mean_node>().forward(at(x), weight);
+  return last();
+}
+
+void kernel_graph::backward(variable loss) {
+  auto& end = at(loss);
+  if (end.size() != 1) {
+    throw std::invalid_argument(
+        fmt::format("graph: a loss [{}, {}], expected one number", end.rows, end.columns));
+  }
+  if (end.is_trained()) {
+    *end.open_derivative() = 1.0f;
+    for (std::size_t i = loss.index() + 1; i-- > 0;) {
+      if (nodes_[i]->has_derivative) nodes_[i]->backward();
+    }
+  }
+  blocks_.finish();
+}
+
+std::span<const float> kernel_graph::values(variable x) { return {at(x).value, at(x).size()}; }
+
+double kernel_graph::number(variable x) { return at(x).number; }
+
+}  // namespace troupe

@@ -1,0 +1,95 @@
+#include "actors/gradients/operations/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace troupe::detail {
+
+void slice_node::forward(node& x, int first, int count) {
+  if (first < 0 || count < 1 || first + count > x.columns) {
+    throw std::invalid_argument(
+        fmt::format("graph: {} columns from column {} on, expected some of "
+                    "{} columns",
+                    count, first, x.columns));
+  }
+  x_ = &x;
+  first_ = first;
+  float* y = resize(x.rows, count);
+  want(x.is_trained());
+  for (std::ptrdiff_t row = 0; row < rows; ++row, y += count) {
+    std::copy_n(x.value + row * x.columns + first, count, y);
+  }
+}
+
+void slice_node::backward() {
+  const float* d = derivative.data();
+  add_derivative_by_rows(*x_, [&](std::ptrdiff_t row, int column) {
+    const bool is_here = column >= first_ && column < first_ + columns;
+    return is_here ? d[row * columns + column - first_] : 0.0f;
+  });
+}
+
+void concat_node::forward() {
+  int width = 0, begin = 0, end = 0;
+  for (const auto* part : parts_) {
+    if (part->rows != parts_.front()->rows) {
+      throw std::invalid_argument(
+          fmt::format("graph: matrices of {} and {} rows beside each other, "
+                      "expected as many rows in each",
+                      parts_.front()->rows, part->rows));
+    }
+    if (part->is_trained()) {
+      if (end == 0) begin = width;
+      end = width + part->columns;
+    }
+    width += part->columns;
+  }
+  float* y = resize(parts_.front()->rows, width);
+  wanted = {begin, end - begin};
+  for (std::ptrdiff_t row = 0; row < rows; ++row) {
+    for (const auto* part : parts_) {
+      y = std::copy_n(part->value + row * part->columns, part->columns, y);
+    }
+  }
+}
+
+void concat_node::backward() {
+  const float* d = derivative.data();
+  int offset = -wanted.first;
+  for (auto* part : parts_) {
+    add_derivative_by_rows(*part, [&](std::ptrdiff_t row, int column) {
+      return d[row * wanted.count + offset + column];
+    });
+    offset += part->columns;
+  }
+}
+
+void gather_node::forward(node& x, std::span<const std::int64_t> chosen) {
+  if (chosen.size() != static_cast<std::size_t>(x.rows)) {
+    throw std::invalid_argument(
+        fmt::format("graph: {} choices for a matrix of {} rows, expected "
+                    "one a row",
+                    chosen.size(), x.rows));
+  }
+  x_ = &x;
+  chosen_ = chosen;
+  float* y = resize(x.rows, 1);
+  want(x.is_trained());
+  for (std::ptrdiff_t row = 0; row < rows; ++row) {
+    if (chosen[row] < 0 || chosen[row] >= x.columns) {
+      throw std::invalid_argument(
+          fmt::format("graph: a choice of {}, expected 0 to {}", chosen[row], x.columns - 1));
+    }
+    y[row] = x.value[row * x.columns + chosen[row]];
+  }
+}
+
+void gather_node::backward() {
+  const float* d = derivative.data();
+  add_derivative_by_rows(
+      *x_, [&](std::ptrdiff_t row, int column) { return column == chosen_[row] ? d[row] : 0.0f; });
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,48 @@
+#pragma once
+// Functions of a row.
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/gradients/node.hpp"
+
+namespace troupe::detail {
+
+/// Returns the column of the largest of `columns` numbers, the first of equal ones.
+int index_of_largest(const float* row, int columns);
+/// Returns the column of the smallest of `columns` numbers, the first of equal ones.
+int index_of_smallest(const float* row, int columns);
+
+/// The sum, the mean, the smallest or the largest element of each row.
+class rows_node final : public node {
+ public:
+  void forward(row_operation operation, node& x);
+  void backward() override;
+
+ private:
+  row_operation operation_ = row_operation::sum;
+  node* x_ = nullptr;
+  std::vector<int> chosen_;  // of min and max
+};
+
+/// The logarithm of each row's softmax.
+class log_softmax_node final : public node {
+ public:
+  void forward(node& x);
+  void backward() override;
+
+ private:
+  node* x_ = nullptr;
+};
+
+/// The columns of the largest elements. It has no derivative.
+class argmax_node final : public node {
+ public:
+  void forward(const node& x);
+  std::span<const std::int64_t> chosen() const { return chosen_; }
+
+ private:
+  std::vector<std::int64_t> chosen_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,223 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/gradients/torch_graph.hpp"
+
+#include <numbers>
+#include <utility>
+
+#include "actors/networks/feature_extractor.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/networks/mlp_autograd.hpp"
+
+namespace troupe {
+namespace {
+
+at::Tensor view_of(std::span<const float> numbers) {
+  return at::from_blob(const_cast<float*>(numbers.data()),
+                       {static_cast<std::int64_t>(numbers.size())}, at::kFloat);
+}
+
+at::Tensor view_of(std::span<const std::int64_t> numbers) {
+  return at::from_blob(const_cast<std::int64_t*>(numbers.data()),
+                       {static_cast<std::int64_t>(numbers.size())}, at::kLong);
+}
+
+}  // namespace
+
+torch_graph::torch_graph(detail::device_link link, at::ScalarType type)
+    : link_(std::move(link)), type_(type) {}
+
+torch_graph::~torch_graph() = default;
+
+void torch_graph::clear() {
+  results_.clear();
+  leaves_.clear();
+  read_.clear();
+}
+
+variable torch_graph::keep(at::Tensor result) {
+  const auto rows = static_cast<int>(result.size(0)), columns = static_cast<int>(result.size(1));
+  results_.push_back(std::move(result));
+  return {*this, results_.size() - 1, rows, columns};
+}
+
+at::Tensor torch_graph::there(std::span<const float> numbers) const {
+  return link_.to_device(view_of(numbers).to(type_));
+}
+
+variable torch_graph::constant(std::span<const float> numbers, int columns) {
+  return keep(there(numbers).view({-1, columns}));
+}
+
+at::Tensor torch_graph::part(const parameter_block& block, std::size_t first,
+                             at::IntArrayRef sizes) {
+  const auto is_same = [&](const leaf& each) {
+    return each.values == block.values.data() && each.gradient.empty() == block.gradient.empty();
+  };
+  auto found = std::ranges::find_if(leaves_, is_same);
+  if (found == leaves_.end()) {
+    auto on_host = view_of(block.values).to(type_);
+    if (!block.gradient.empty()) on_host = on_host.detach().requires_grad_();
+    const at::AutoGradMode with_grad(true);
+    leaves_.push_back({block.values.data(), block.gradient, on_host, link_.to_device(on_host)});
+    found = leaves_.end() - 1;
+  }
+  const at::AutoGradMode with_grad(true);
+  return found->there.narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
+      .view(sizes);
+}
+
+variable torch_graph::parameter(const parameter_block& block, std::size_t first, int rows,
+                                int columns) {
+  return keep(part(block, first, {rows, columns}));
+}
+
+variable torch_graph::dense(variable x, const parameter_block& block,
+                            const detail::dense_layer& layer, activation kind) {
+  const at::AutoGradMode with_grad(true);
+  const auto y = at::addmm(part(block, layer.bias, {layer.out}), at(x),
+                           part(block, layer.weight, {layer.in, layer.out}));
+  return keep(detail::activate(kind, y));
+}
+
+variable torch_graph::features(variable x, const parameter_block& block, std::size_t first,
+                               const detail::feature_extractor& extractor) {
+  const at::AutoGradMode with_grad(true);
+  return keep(
+      extractor.forward(extractor.parts(part(block, first, {extractor.parameter_count()})), at(x)));
+}
+
+variable torch_graph::element(element_operation operation, variable of, float a, float b) {
+  const at::AutoGradMode with_grad(true);
+  const auto& x = at(of);
+  switch (operation) {
+    case element_operation::scale:
+      return keep(a * x);
+    case element_operation::shift:
+      return keep(x + a);
+    case element_operation::exp:
+      return keep(x.clamp(-80, 80).exp());
+    case element_operation::log:
+      return keep(x.log());
+    case element_operation::square:
+      return keep(x.square());
+    case element_operation::abs:
+      return keep(x.abs());
+    case element_operation::clamp:
+      return keep(x.clamp(a, b));
+    case element_operation::tanh:
+      return keep(x.tanh());
+    case element_operation::log_slope_of_tanh:
+      return keep(2.0 * (std::numbers::ln2 - x - at::softplus(-2.0 * x)));
+    case element_operation::huber:
+      break;
+  }
+  return keep(at::smooth_l1_loss(x, at::zeros_like(x), at::Reduction::None, /*beta=*/1.0));
+}
+
+variable torch_graph::pair(pair_operation operation, variable first, variable second) {
+  const at::AutoGradMode with_grad(true);
+  const auto& x = at(first);
+  const auto& y = at(second);
+  switch (operation) {
+    case pair_operation::add:
+      return keep(x + y);
+    case pair_operation::subtract:
+      return keep(x - y);
+    case pair_operation::multiply:
+      return keep(x * y);
+    case pair_operation::minimum:
+      return keep(at::where(y < x, y, x));
+    case pair_operation::maximum:
+      break;
+  }
+  return keep(at::where(y > x, y, x));
+}
+
+variable torch_graph::product(variable x, variable y) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at::mm(at(x), at(y)));
+}
+
+variable torch_graph::reduce_rows(row_operation operation, variable x) {
+  const at::AutoGradMode with_grad(true);
+  switch (operation) {
+    case row_operation::sum:
+      return keep(at(x).sum(1, true));
+    case row_operation::mean:
+      return keep(at(x).mean(1, true));
+    case row_operation::min:
+      return keep(std::get<0>(at(x).min(1, true)));
+    case row_operation::max:
+      break;
+  }
+  return keep(std::get<0>(at(x).max(1, true)));
+}
+
+variable torch_graph::log_softmax(variable x) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at(x).log_softmax(1));
+}
+
+variable torch_graph::slice(variable x, int first, int count) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at(x).narrow(1, first, count));
+}
+
+variable torch_graph::concat(std::span<const variable> parts) {
+  const at::AutoGradMode with_grad(true);
+  std::vector<at::Tensor> tensors;
+  for (const auto& part : parts) tensors.push_back(at(part));
+  return keep(at::cat(tensors, 1));
+}
+
+variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
+}
+
+std::span<const std::int64_t> torch_graph::argmax(variable x) {
+  read_.push_back(link_.to_host(at(x).detach().argmax(1)).contiguous());
+  return {read_.back().data_ptr<std::int64_t>(), static_cast<std::size_t>(read_.back().numel())};
+}
+
+variable torch_graph::stop_gradient(variable x) { return keep(at(x).detach()); }
+
+variable torch_graph::mean(variable x, std::span<const float> weight) {
+  const at::AutoGradMode with_grad(true);
+  const auto& column = at(x);
+  const auto weighted = weight.empty() ? column : column * there(weight).unsqueeze(1);
+  return keep(weighted.mean().view({1, 1}));
+}
+
+void torch_graph::backward(variable loss) {
+  std::vector<at::Tensor> trained;
+  for (const auto& each : leaves_) {
+    if (!each.gradient.empty()) trained.push_back(each.on_host);
+  }
+  std::vector<at::Tensor> found;
+  if (at(loss).requires_grad()) {
+    found = torch::autograd::grad({at(loss)}, trained, {}, {}, false, /*allow_unused=*/true);
+  }
+  std::size_t i = 0;
+  for (const auto& each : leaves_) {
+    if (each.gradient.empty()) continue;
+    const auto gradient = i < found.size() ? found[i] : at::Tensor();
+    ++i;
+    if (!gradient.defined()) {
+      std::ranges::fill(each.gradient, 0.0f);
+      continue;
+    }
+    const auto block = gradient.to(at::kFloat).contiguous();
+    std::copy_n(block.data_ptr<float>(), each.gradient.size(), each.gradient.data());
+  }
+}
+
+std::span<const float> torch_graph::values(variable x) {
+  read_.push_back(link_.to_host(at(x).detach()).to(at::kFloat).contiguous());
+  return {read_.back().data_ptr<float>(), static_cast<std::size_t>(read_.back().numel())};
+}
+
+double torch_graph::number(variable x) { return link_.to_host(at(x).detach()).item<double>(); }
+
+}  // namespace troupe

@@ -1,0 +1,62 @@
+#pragma once
+// The engine that runs on libtorch: convolutions, wide networks and GPUs.
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "actors/gradients/graph.hpp"
+#include "actors/networks/device_link.hpp"
+
+namespace troupe {
+
+/// Runs operations with libtorch's operators and autograd, on one device.
+class torch_graph final : public graph {
+ public:
+  /// Computes on the device of `link` with the precision `type`, float or double.
+  explicit torch_graph(detail::device_link link, at::ScalarType type = at::kFloat);
+  ~torch_graph() override;
+
+  void clear() override;
+  variable constant(std::span<const float> numbers, int columns) override;
+  variable parameter(const parameter_block& block, std::size_t first, int rows,
+                     int columns) override;
+  variable dense(variable x, const parameter_block& block, const detail::dense_layer& layer,
+                 activation kind) override;
+  variable features(variable x, const parameter_block& block, std::size_t first,
+                    const detail::feature_extractor& extractor) override;
+  variable element(element_operation operation, variable x, float a, float b) override;
+  variable pair(pair_operation operation, variable x, variable y) override;
+  variable product(variable x, variable y) override;
+  variable reduce_rows(row_operation operation, variable x) override;
+  variable log_softmax(variable x) override;
+  variable slice(variable x, int first, int count) override;
+  variable concat(std::span<const variable> parts) override;
+  variable gather(variable x, std::span<const std::int64_t> chosen) override;
+  std::span<const std::int64_t> argmax(variable x) override;
+  variable stop_gradient(variable x) override;
+  variable mean(variable x, std::span<const float> weight) override;
+  void backward(variable loss) override;
+  std::span<const float> values(variable x) override;
+  double number(variable x) override;
+
+ private:
+  struct leaf {
+    const float* values;
+    std::span<float> gradient;  // empty if the block is constant
+    at::Tensor on_host, there;
+  };
+
+  variable keep(at::Tensor result);
+  const at::Tensor& at(variable x) const { return results_[x.index()]; }
+  at::Tensor there(std::span<const float> numbers) const;
+  at::Tensor part(const parameter_block& block, std::size_t first, at::IntArrayRef sizes);
+
+  detail::device_link link_;
+  at::ScalarType type_;
+  std::vector<at::Tensor> results_;
+  std::vector<leaf> leaves_;
+  std::vector<at::Tensor> read_;  // what values() and argmax() have returned views of
+};
+
+}  // namespace troupe
