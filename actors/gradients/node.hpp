@@ -112,6 +112,13 @@ void add_derivative_by_rows(node& x, const F& f) {
   const bool overwrite = !x.has_derivative;
   float* d = x.open_derivative();
   const int end = x.wanted.first + x.wanted.count;
+  if (x.wanted.count == 1) {
+    for (std::ptrdiff_t row = 0; row < x.rows; ++row) {
+      const float here = f(row, x.wanted.first);
+      d[row] = overwrite ? here : d[row] + here;
+    }
+    return;
+  }
   for (std::ptrdiff_t row = 0; row < x.rows; ++row) {
     for (int column = x.wanted.first; column < end; ++column, ++d) {
       *d = overwrite ? f(row, column) : *d + f(row, column);

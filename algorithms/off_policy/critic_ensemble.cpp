@@ -64,11 +64,11 @@ variable critic_ensemble::values(variable obs, variable action, const parameter_
     features = obs.owner().features(obs, block, extractor_offset(), *extractor_);
   }
   const auto x = concat({features, action});
-  auto q = perceptron(network_, x, block).outputs;
-  for (int i = 1; i < among; ++i) {
-    q = concat({q, perceptron(network_, x, block, i * stride_).outputs});
+  critic_values_.clear();
+  for (int i = 0; i < among; ++i) {
+    critic_values_.push_back(perceptron(network_, x, block, i * stride_).outputs);
   }
-  return q;
+  return concat(critic_values_);
 }
 
 const float* critic_ensemble::join(const std::vector<float>& obs, const float* action, int rows,

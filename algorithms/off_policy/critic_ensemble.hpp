@@ -86,7 +86,8 @@ class critic_ensemble {
   device_link link_;
   float_block joined_, d_q_, slope_;
   std::vector<int> smallest_;
-  std::vector<mlp_buffers> buffers_;  // one for each critic
+  std::vector<mlp_buffers> buffers_;             // one for each critic
+  mutable std::vector<variable> critic_values_;  // the memory of values()
 };
 
 }  // namespace troupe::detail

@@ -2,10 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace troupe::detail {
+namespace {
+
+/// Copies `count` columns of each row. Rows are `from_width` and `to_width` numbers apart.
+void copy_columns(const float* from, int from_width, int rows, int count, float* to, int to_width) {
+  if (count == 1) {
+    for (std::ptrdiff_t row = 0; row < rows; ++row) to[row * to_width] = from[row * from_width];
+    return;
+  }
+  for (std::ptrdiff_t row = 0; row < rows; ++row, from += from_width, to += to_width) {
+    for (int i = 0; i < count; ++i) to[i] = from[i];
+  }
+}
+
+}  // namespace
 
 void slice_node::forward(node& x, int first, int count) {
   if (first < 0 || count < 1 || first + count > x.columns) {
@@ -18,9 +31,7 @@ void slice_node::forward(node& x, int first, int count) {
   first_ = first;
   float* y = resize(x.rows, count);
   want(x.is_trained());
-  for (std::ptrdiff_t row = 0; row < rows; ++row, y += count) {
-    std::copy_n(x.value + row * x.columns + first, count, y);
-  }
+  copy_columns(x.value + first, x.columns, rows, count, y, count);
 }
 
 void slice_node::backward() {
@@ -48,10 +59,9 @@ void concat_node::forward() {
   }
   float* y = resize(parts_.front()->rows, width);
   wanted = {begin, end - begin};
-  for (std::ptrdiff_t row = 0; row < rows; ++row) {
-    for (const auto* part : parts_) {
-      y = std::copy_n(part->value + row * part->columns, part->columns, y);
-    }
+  for (const auto* part : parts_) {
+    copy_columns(part->value, part->columns, rows, part->columns, y, width);
+    y += part->columns;
   }
 }
 

@@ -55,7 +55,10 @@ void pair_node::forward(pair_operation operation, node& x, node& y) {
   want(x.is_trained() || y.is_trained());
   with_index([&](const auto& index) {
     const auto apply = [&](const auto& f) {
-      combine(rows, columns, index, x.value, y.value, result, f);
+      if (spread_ != spread::none)
+        return combine(rows, columns, index, x.value, y.value, result, f);
+      const auto count = static_cast<std::ptrdiff_t>(size());
+      for (std::ptrdiff_t i = 0; i < count; ++i) result[i] = f(x.value[i], y.value[i]);
     };
     switch (operation) {
       case pair_operation::add:
@@ -110,6 +113,10 @@ void pair_node::backward() {
       add_derivative(*x_, [=](std::ptrdiff_t i) { return d[i]; });
       return add_to_second([=](std::ptrdiff_t i, std::ptrdiff_t) { return -d[i]; });
     case pair_operation::multiply:
+      if (spread_ == spread::none) {
+        add_derivative(*x_, [=](std::ptrdiff_t i) { return d[i] * y[i]; });
+        return add_derivative(*y_, [=](std::ptrdiff_t i) { return d[i] * x[i]; });
+      }
       with_index([&](const auto& index) {
         add_derivative_by_rows(*x_, [&](std::ptrdiff_t row, int column) {
           const auto i = row * columns + column;

@@ -1,0 +1,228 @@
+// Every operation of a graph on both engines, against finite differences of the loss in double
+// precision.
+
+#include "actors/torch/torch.hpp"
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/gradients/kernel_graph.hpp"
+#include "actors/gradients/torch_graph.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/random/action_random.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr int rows = 5, columns = 4;
+constexpr std::size_t matrix = rows * columns;
+// Matrices x and y [rows, columns], a column [rows, 1], a row [1, columns], and a layer of 4 inputs
+// and 3 outputs.
+constexpr std::size_t second = matrix, column_at = 2 * matrix, row_at = column_at + rows;
+constexpr std::size_t weight_at = row_at + columns, bias_at = weight_at + 12, total = bias_at + 3;
+
+const std::vector<std::int64_t> choices{3, 0, 1, 1, 2};
+const std::vector<float> weights{0.5f, 2.0f, 1.0f, 0.0f, 1.5f};
+
+struct arguments {
+  graph& g;
+  const parameter_block& block;
+  variable x, y, column, row;
+};
+
+struct operation_case {
+  std::string name;
+  std::function<variable(const arguments&)> result;
+};
+
+variable layer_of(const arguments& in, activation kind) {
+  return in.g.dense(in.x, in.block, {.in = 4, .out = 3, .weight = weight_at, .bias = bias_at},
+                    kind);
+}
+
+const std::vector<operation_case>& cases() {
+  static const std::vector<operation_case> all{
+      {"x + y", [](const auto& in) { return in.x + in.y; }},
+      {"x - y", [](const auto& in) { return in.x - in.y; }},
+      {"x * y", [](const auto& in) { return in.x * in.y; }},
+      {"x + column", [](const auto& in) { return in.x + in.column; }},
+      {"x - column", [](const auto& in) { return in.x - in.column; }},
+      {"x * column", [](const auto& in) { return in.x * in.column; }},
+      {"x + row", [](const auto& in) { return in.x + in.row; }},
+      {"x * row", [](const auto& in) { return in.x * in.row; }},
+      {"minimum", [](const auto& in) { return minimum(in.x, in.y); }},
+      {"maximum", [](const auto& in) { return maximum(in.x, in.y); }},
+      {"minimum with a column", [](const auto& in) { return minimum(in.x, in.column); }},
+      {"x * x", [](const auto& in) { return in.x * in.x; }},
+      {"2 x + 1", [](const auto& in) { return 2.0f * in.x + 1.0f; }},
+      {"1 - x", [](const auto& in) { return 1.0f - in.x; }},
+      {"-x", [](const auto& in) { return -in.x; }},
+      {"exp", [](const auto& in) { return exp(in.x); }},
+      {"natural_log", [](const auto& in) { return natural_log(square(in.x) + 0.5f); }},
+      {"square", [](const auto& in) { return square(in.x); }},
+      {"abs", [](const auto& in) { return abs(in.x); }},
+      {"clamp", [](const auto& in) { return clamp(in.x, -0.7f, 0.6f); }},
+      {"tanh", [](const auto& in) { return tanh(in.x); }},
+      {"log_slope_of_tanh", [](const auto& in) { return log_slope_of_tanh(3.0f * in.x); }},
+      {"huber", [](const auto& in) { return huber(2.0f * in.x); }},
+      {"product", [](const auto& in) { return product(in.x, slice(in.y, 0, 4)); }},
+      {"row_sum", [](const auto& in) { return row_sum(in.x); }},
+      {"row_mean", [](const auto& in) { return row_mean(in.x); }},
+      {"row_min", [](const auto& in) { return row_min(in.x); }},
+      {"row_max", [](const auto& in) { return row_max(in.x); }},
+      {"log_softmax", [](const auto& in) { return log_softmax(in.x); }},
+      {"slice", [](const auto& in) { return slice(in.x, 1, 2); }},
+      {"concat", [](const auto& in) { return concat({in.x, in.column, in.y}); }},
+      {"concat beside a constant",
+       [](const auto& in) { return square(concat({stop_gradient(in.y), in.x})); }},
+      {"gather", [](const auto& in) { return gather(in.x, choices); }},
+      {"gather of argmax", [](const auto& in) { return gather(in.x, argmax(in.y)); }},
+      {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
+      {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
+      {"tanh layer", [](const auto& in) { return layer_of(in, activation::tanh); }},
+      {"relu layer", [](const auto& in) { return layer_of(in, activation::relu); }},
+      {"elu layer", [](const auto& in) { return layer_of(in, activation::elu); }},
+      {"leaky_relu layer", [](const auto& in) { return layer_of(in, activation::leaky_relu); }},
+      {"a layer twice",
+       [](const auto& in) {
+         const auto once = layer_of(in, activation::tanh);
+         return once + layer_of({in.g, in.block, in.y, in.x, in.column, in.row}, activation::tanh);
+       }},
+      {"a layer of a concat beside a constant",
+       [](const auto& in) {
+         const auto x = concat({stop_gradient(slice(in.x, 0, 2)), slice(in.y, 0, 2)});
+         return layer_of({in.g, in.block, x, in.y, in.column, in.row}, activation::tanh);
+       }},
+  };
+  return all;
+}
+
+/// x y^T for a case whose second matrix has another shape.
+variable square_product(const arguments& in) {
+  const auto y = in.g.parameter(in.block, second, columns, rows);
+  return product(in.x, y);
+}
+
+/// The mean over rows of a column that weighs every element of the result differently.
+variable loss_of(graph& g, const parameter_block& block, const operation_case& what,
+                 const std::vector<float>& shares) {
+  g.clear();
+  const arguments in{g,
+                     block,
+                     g.parameter(block, 0, rows, columns),
+                     g.parameter(block, second, rows, columns),
+                     g.parameter(block, column_at, rows, 1),
+                     g.parameter(block, row_at, 1, columns)};
+  const auto result = what.name == "product" ? square_product(in) : what.result(in);
+  const auto count = static_cast<std::size_t>(result.rows()) * result.columns();
+  const auto share = g.constant(std::span(shares).first(count), result.columns());
+  return mean(row_sum(result * share), weights);
+}
+
+detail::float_block random_block(std::uint64_t seed, std::size_t size) {
+  action_random random(seed);
+  detail::float_block block(size);
+  random.fill_normal(block);
+  return block;
+}
+
+struct engines {
+  kernel_graph kernels;
+  torch_graph exact{detail::device_link("cpu"), at::kDouble};
+};
+
+TEST_CASE("graph: each operation's derivative is that of finite differences, on both engines") {
+  for (const auto& each : cases()) {
+    CAPTURE(each.name);
+    auto block = random_block(11, total);
+    const auto drawn = random_block(12, 100);
+    const std::vector<float> shares(drawn.begin(), drawn.end());
+    engines on;
+    detail::float_block by_kernels(total, 7.0f), by_torch(total, 7.0f), expected(total);
+
+    const auto loss = loss_of(on.kernels, {block, by_kernels}, each, shares);
+    on.kernels.backward(loss);
+    const auto exact = loss_of(on.exact, {block, by_torch}, each, shares);
+    CHECK(on.kernels.number(loss) == Approx(on.exact.number(exact)).epsilon(1e-5).margin(1e-6));
+    on.exact.backward(exact);
+
+    constexpr float step = 1.0f / 4096;
+    for (std::size_t i = 0; i < total; ++i) {
+      const float kept = block[i];
+      const auto at = [&](float value) {
+        block[i] = value;
+        return on.exact.number(loss_of(on.exact, {block}, each, shares));
+      };
+      // stop_gradient and argmax are no functions of finite differences: see the case below.
+      const float up = kept + step, down = kept - step;
+      expected[i] = static_cast<float>((at(up) - at(down)) / (double(up) - double(down)));
+      block[i] = kept;
+    }
+    const bool stops = each.name == "stop_gradient" || each.name.ends_with("a constant");
+    for (std::size_t i = 0; i < total; ++i) {
+      CAPTURE(i);
+      CHECK(by_kernels[i] == Approx(by_torch[i]).epsilon(1e-4).margin(2e-6));
+      if (!stops) CHECK(by_torch[i] == Approx(expected[i]).epsilon(1e-3).margin(1e-5));
+    }
+  }
+}
+
+TEST_CASE("graph: no derivative flows through stop_gradient") {
+  engines on;
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const std::vector<float> values{3.0f};
+    std::vector<float> gradient{7.0f};
+    const auto x = g->parameter({values, gradient}, 0, 1, 1);
+    g->backward(mean(x * stop_gradient(square(x))));
+    CHECK(gradient[0] == 9.0f);
+  }
+}
+
+TEST_CASE("graph: parameters that a loss does not depend on get a derivative of zero") {
+  engines on;
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const std::vector<float> values{1.0f, 2.0f, 3.0f}, others{4.0f, 5.0f};
+    std::vector<float> gradient(3, 7.0f), untouched(2, 7.0f);
+    const auto x = g->parameter({values, gradient}, 1, 1, 1);
+    g->parameter({others, untouched}, 0, 1, 1);
+    g->backward(mean(square(x)));
+    CHECK(gradient == std::vector<float>{0.0f, 4.0f, 0.0f});
+    CHECK(untouched == std::vector<float>{0.0f, 0.0f});
+  }
+}
+
+TEST_CASE("graph: sizes that don't fit are refused") {
+  using Catch::Contains;
+  kernel_graph g;
+  const std::vector<float> numbers(12, 1.0f);
+  const auto x = g.constant(numbers, 4), y = g.constant(numbers, 3);
+  CHECK_THROWS_WITH(x + y, Contains("a matrix [3, 4] with one of [4, 3]"));
+  CHECK_THROWS_WITH(product(x, x), Contains("a product of matrices [3, 4] and [3, 4]"));
+  CHECK_THROWS_WITH(concat({x, y}), Contains("matrices of 3 and 4 rows beside each other"));
+  CHECK_THROWS_WITH(slice(x, 3, 2), Contains("2 columns from column 3 on, expected some of 4"));
+  CHECK_THROWS_WITH(gather(x, choices), Contains("5 choices for a matrix of 3 rows"));
+  const std::vector<std::int64_t> far{0, 4, 0};
+  CHECK_THROWS_WITH(gather(x, far), Contains("a choice of 4, expected 0 to 3"));
+  CHECK_THROWS_WITH(mean(x), Contains("a mean of a matrix [3, 4] with 0 weights"));
+  CHECK_THROWS_WITH(g.constant(numbers, 5), Contains("12 numbers in rows of 5"));
+  CHECK_THROWS_WITH(g.backward(x), Contains("a loss [3, 4], expected one number"));
+  CHECK_THROWS_WITH(g.parameter({numbers}, 10, 1, 3), Contains("from parameter 10 on"));
+}
+
+TEST_CASE("graph: NaN stays NaN through every operation of single elements") {
+  engines on;
+  const std::vector<float> values{std::nanf("")};
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const auto x = g->constant(values);
+    for (const auto y : {exp(x), natural_log(x), square(x), abs(x), clamp(x, -1, 1), tanh(x),
+                         log_slope_of_tanh(x), huber(x), 2.0f * x, x + 1.0f}) {
+      CHECK(std::isnan(g->values(y)[0]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace troupe
