@@ -38,9 +38,8 @@ void describe(options_schema<mixed_td3_config>& s) {
 
 /// lambda min_i q_i + (1 - lambda) max_i q_i
 bootstrap_rule mixed_rule(double smallest_weight) {
-  return [share = static_cast<float>(smallest_weight)](std::span<const float> q) {
-    const auto [least, most] = std::ranges::minmax(q);
-    return share * least + (1.0f - share) * most;
+  return [share = static_cast<float>(smallest_weight)](variable q) {
+    return share * row_min(q) + (1.0f - share) * row_max(q);
   };
 }
 

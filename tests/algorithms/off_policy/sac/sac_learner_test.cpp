@@ -19,11 +19,12 @@ sac_options small() {
 }  // namespace
 
 TEST_CASE("squashed_gaussian: log-probabilities equal the change of variables", "[sac]") {
-  detail::squashed_gaussian draw(2);
   // mean, mean, log std, log std; the second row's standard deviation is beyond the bound of e^2
   const std::vector<float> outputs = {0.3f, -0.5f, -1.0f, 0.2f, 0.0f, 1.0f, 5.0f, -30.0f};
   const std::vector<float> noise = {0.7f, -1.1f, 0.4f, 0.3f};
-  draw.sample(outputs.data(), noise.data(), 2);
+  kernel_graph g;
+  const auto drawn = squashed_gaussian(g.constant(outputs, 4), noise);
+  const auto actions = g.values(drawn.action), log_probs = g.values(drawn.log_prob);
   for (int row = 0; row < 2; ++row) {
     double log_prob = 0.0;
     for (int i = 0; i < 2; ++i) {
@@ -32,38 +33,38 @@ TEST_CASE("squashed_gaussian: log-probabilities equal the change of variables", 
       const double u = outputs[4 * row + i] + std::exp(log_std) * z;
       log_prob += -0.5 * z * z - log_std - 0.5 * std::log(2 * std::numbers::pi) -
                   2 * (std::numbers::ln2 - u - std::log1p(std::exp(-2 * u)));
-      CHECK(draw.action()[2 * row + i] == Approx(std::tanh(u)).margin(2e-7));
+      CHECK(actions[2 * row + i] == Approx(std::tanh(u)).margin(2e-7));
     }
-    CHECK(draw.log_prob()[row] == Approx(log_prob).epsilon(1e-6));
+    CHECK(log_probs[row] == Approx(log_prob).epsilon(1e-6));
   }
 }
 
 TEST_CASE("squashed_gaussian: far in the tails numbers stay finite and right", "[sac]") {
-  detail::squashed_gaussian draw(1);
   for (const float mean : {-40.0f, -15.0f, 15.0f, 40.0f}) {
-    const std::vector<float> outputs = {mean, -1.0f};
-    const float noise = 0.0f;
-    draw.sample(outputs.data(), &noise, 1);
+    const std::vector<float> outputs = {mean, -1.0f}, noise = {0.0f};
+    std::vector<float> gradient(2);
+    kernel_graph g;
+    const auto drawn = squashed_gaussian(g.parameter({outputs, gradient}, 0, 1, 2), noise);
     // log(1 - tanh(u)^2) = log 4 - 2 |u| there
     const double expected =
         1.0 - 0.5 * std::log(2 * std::numbers::pi) - (std::log(4.0) - 2.0 * std::abs(mean));
-    CHECK(draw.log_prob()[0] == Approx(expected).epsilon(1e-6));
-    CHECK(std::abs(draw.action()[0]) <= 1.0f);
-    const float d_action = 1.0f;
-    std::vector<float> d_outputs(2);
-    draw.backward(outputs.data(), &noise, 1, 0.5f, &d_action, d_outputs.data());
-    CHECK(d_outputs[0] == Approx(mean > 0 ? 1.0 : -1.0).margin(1e-5));  // d log pi / du = 2 tanh u
-    CHECK(d_outputs[1] == Approx(-0.5));
+    CHECK(g.values(drawn.log_prob)[0] == Approx(expected).epsilon(1e-6));
+    CHECK(std::abs(g.values(drawn.action)[0]) <= 1.0f);
+    g.backward(troupe::mean(0.5f * drawn.log_prob + drawn.action));
+    CHECK(gradient[0] == Approx(mean > 0 ? 1.0 : -1.0).margin(1e-5));  // d log pi / du = 2 tanh u
+    CHECK(gradient[1] == Approx(-0.5));
   }
 }
 
 TEST_CASE("squashed_noise: actions and log-probabilities of a matrix that all rows share",
           "[sac]") {
-  detail::squashed_noise noise(2, 1, false);
   const std::vector<float> mean = {0.3f, -0.5f, 7.0f};  // the last is clipped to 2
   const std::vector<float> phi = {1, 2, -0.5f, 0, 0.1f, 0.2f};
   const std::vector<float> parameters = {-1.0f, -0.5f}, draw = {0.8f, -1.2f};
-  noise.sample(mean.data(), phi.data(), parameters.data(), draw.data(), 3);
+  kernel_graph g;
+  const auto drawn =
+      squashed_noise(g.constant(mean), g.constant(phi, 2), g.constant(parameters), draw, false);
+  const auto actions = g.values(drawn.action), log_probs = g.values(drawn.log_prob);
   for (int row = 0; row < 3; ++row) {
     double departure = 0.0, variance = 1e-6;
     for (int h = 0; h < 2; ++h) {
@@ -72,8 +73,8 @@ TEST_CASE("squashed_noise: actions and log-probabilities of a matrix that all ro
       variance += part * part;
     }
     const double u = std::min<double>(mean[row], 2.0) + departure;
-    CHECK(noise.action()[row] == Approx(std::tanh(u)).margin(3e-7));
-    CHECK(noise.log_prob()[row] ==
+    CHECK(actions[row] == Approx(std::tanh(u)).margin(3e-7));
+    CHECK(log_probs[row] ==
           Approx(-0.5 * departure * departure / variance - 0.5 * std::log(variance) -
                  0.5 * std::log(2 * std::numbers::pi) - std::log1p(-std::tanh(u) * std::tanh(u)))
               .epsilon(1e-5));
