@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "actors/gradients/kernel_graph.hpp"
+#include "algorithms/losses/squashed_gaussian.hpp"
 #include "tests/algorithms/off_policy/aim_batch.hpp"
 #include "tests/test.hpp"
 
@@ -62,8 +64,8 @@ TEST_CASE("squashed_noise: actions and log-probabilities of a matrix that all ro
   const std::vector<float> phi = {1, 2, -0.5f, 0, 0.1f, 0.2f};
   const std::vector<float> parameters = {-1.0f, -0.5f}, draw = {0.8f, -1.2f};
   kernel_graph g;
-  const auto drawn =
-      squashed_noise(g.constant(mean), g.constant(phi, 2), g.constant(parameters), draw, false);
+  const auto drawn = squashed_noise(g.constant(mean, 1), g.constant(phi, 2),
+                                    g.constant(parameters, 1), draw, false);
   const auto actions = g.values(drawn.action), log_probs = g.values(drawn.log_prob);
   for (int row = 0; row < 3; ++row) {
     double departure = 0.0, variance = 1e-6;
