@@ -1,7 +1,12 @@
-// What a gradient step of SAC and TD3 costs at the sizes at which RL-tools publishes its times:
-// Pendulum's shapes, two layers of 64 ReLU, batches of 100. CPU time, the best of 15 slices.
+// What a gradient step of DQN, TD3, DDPG and SAC costs: CPU time, the best of several slices.
 //
-//   sac_update_us, td3_update_us    microseconds of one update (TD3's actor every second one)
+//   sac_update_us, td3_update_us     at the sizes at which RL-tools publishes its times: Pendulum's
+//                                    shapes, two layers of 64 ReLU, batches of 100 (TD3's actor
+//                                    every second update)
+//   ALGO_WIDTH_us                    two layers of 64, 256 and 1024 ReLU, batches of 256, 17
+//                                    observations and 6 actions, as in MuJoCo's HalfCheetah, on
+//                                    Troupe's kernels
+//   ALGO_WIDTH_libtorch_us           the same on libtorch
 //
 // bench_learners [--json]
 
@@ -12,7 +17,9 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
 #include "tests/bench/two_clocks.hpp"
@@ -26,6 +33,7 @@ troupe::transition_batch some_batch(const troupe::network_shape& shape, int rows
   troupe::transition_batch batch;
   batch.resize(rows, shape);
   for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward}) random.fill_normal(*column);
+  for (auto& choice : batch.choice) choice = static_cast<std::int64_t>(random.below(6));
   for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
   std::ranges::fill(batch.discount, 0.99f);
   return batch;
@@ -39,9 +47,13 @@ Options with(const troupe::network_options& network) {
   return options;
 }
 
+/// The CPU microseconds of an update, the best of `slices` slices of about a fifth of a second or
+/// 200 updates.
 template <class Learner>
-double update_us(Learner& learner, const troupe::transition_batch& batch) {
-  constexpr int slices = 15, updates = 200;
+double update_us(Learner& learner, const troupe::transition_batch& batch, int slices = 15) {
+  const double before = cpu_us();
+  for (int i = 0; i < 2; ++i) learner.update(batch);
+  const int updates = std::clamp(static_cast<int>(4e5 / (cpu_us() - before)), 4, 200);
   double best = std::numeric_limits<double>::infinity();
   for (int slice = 0; slice < slices; ++slice) {
     const double start = cpu_us();
@@ -51,21 +63,59 @@ double update_us(Learner& learner, const troupe::transition_batch& batch) {
   return best;
 }
 
+troupe::network_options two_layers(int width) {
+  return {
+      .hidden = {width, width}, .hidden_activation = troupe::activation::relu, .ortho_init = false};
+}
+
+/// Prints and keeps the row of an algorithm at one width, on both engines.
+template <class Learner, class Options>
+void add_row(nlohmann::ordered_json& line, const std::string& name, Options options,
+             const troupe::network_shape& shape, int width) {
+  const auto batch = some_batch(shape, 256);
+  options.network = two_layers(width);
+  double us[2];
+  for (const auto backend : {troupe::gradient_backend::fused, troupe::gradient_backend::libtorch}) {
+    options.backend = backend;
+    Learner learner(shape, options, 1);
+    us[backend == troupe::gradient_backend::libtorch] = update_us(learner, batch, 5);
+  }
+  const auto key = name + "_" + std::to_string(width);
+  line[key + "_us"] = us[0];
+  line[key + "_libtorch_us"] = us[1];
+  std::printf("update of a batch of 256: %-4s %4d wide: kernels %9.1f us, libtorch %9.1f us\n",
+              name.c_str(), width, us[0], us[1]);
+}
+
+/// DDPG is TD3 with one critic, without delay and noise.
+troupe::td3_options ddpg_options() {
+  troupe::td3_options options;
+  options.n_critics = 1;
+  options.policy_delay = 1;
+  options.target_policy_noise = 0;
+  return options;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const troupe::network_shape pendulum{.obs_size = 3, .continuous_size = 1};
-  const troupe::network_options network{
-      .hidden = {64, 64}, .hidden_activation = troupe::activation::relu, .ortho_init = false};
+  const auto network = two_layers(64);
   const auto batch = some_batch(pendulum, 100);
   troupe::sac_learner sac(pendulum, with<troupe::sac_options>(network), 1);
   troupe::td3_learner td3(pendulum, with<troupe::td3_options>(network), 1);
   const double sac_us = update_us(sac, batch);
   const double td3_us = update_us(td3, batch);
   std::printf("update of a batch of 100: SAC %.1f us, TD3 %.1f us\n", sac_us, td3_us);
-  if (argc > 1 && std::strcmp(argv[1], "--json") == 0) {
-    const nlohmann::ordered_json line{{"sac_update_us", sac_us}, {"td3_update_us", td3_us}};
-    std::puts(line.dump().c_str());
+  nlohmann::ordered_json line{{"sac_update_us", sac_us}, {"td3_update_us", td3_us}};
+  const troupe::network_shape cheetah{.obs_size = 17, .continuous_size = 6};
+  for (const int width : {64, 256, 1024}) {
+    add_row<troupe::dqn_learner>(line, "dqn", troupe::dqn_options(),
+                                 {.obs_size = 17, .discrete_actions = 6}, width);
+    add_row<troupe::td3_learner>(line, "td3", troupe::td3_options(), cheetah, width);
+    add_row<troupe::td3_learner>(line, "ddpg", ddpg_options(), cheetah, width);
+    add_row<troupe::sac_learner>(line, "sac", troupe::sac_options(), cheetah, width);
   }
+  if (argc > 1 && std::strcmp(argv[1], "--json") == 0) std::puts(line.dump().c_str());
   return 0;
 }
