@@ -13,7 +13,6 @@
 
 #include "actors/torch/torch.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/off_policy/td3/td3.hpp"

@@ -22,6 +22,10 @@ at::Tensor view_of(std::span<const std::int64_t> numbers) {
                        {static_cast<std::int64_t>(numbers.size())}, at::kLong);
 }
 
+bool is_same(const parameter_block& a, const parameter_block& b) {
+  return a.values.data() == b.values.data() && a.gradient.data() == b.gradient.data();
+}
+
 }  // namespace
 
 torch_graph::torch_graph(detail::device_link link, at::ScalarType type)
@@ -32,6 +36,7 @@ torch_graph::~torch_graph() = default;
 void torch_graph::clear() {
   results_.clear();
   leaves_.clear();
+  blocks_.clear();
   read_.clear();
 }
 
@@ -49,22 +54,29 @@ variable torch_graph::constant(std::span<const float> numbers, int columns) {
   return keep(there(numbers).view({-1, columns}));
 }
 
+const at::Tensor& torch_graph::copy_of(const parameter_block& block) {
+  for (const auto& each : blocks_) {
+    if (is_same(each.block, block)) return each.there;
+  }
+  blocks_.push_back({block, there(block.values)});
+  return blocks_.back().there;
+}
+
+// Each part is a leaf of its own: the derivative of a narrow() would be a whole block for each.
 at::Tensor torch_graph::part(const parameter_block& block, std::size_t first,
                              at::IntArrayRef sizes) {
-  const auto is_same = [&](const leaf& each) {
-    return each.values == block.values.data() && each.gradient.empty() == block.gradient.empty();
-  };
-  auto found = std::ranges::find_if(leaves_, is_same);
-  if (found == leaves_.end()) {
-    auto on_host = view_of(block.values).to(type_);
-    if (!block.gradient.empty()) on_host = on_host.detach().requires_grad_();
-    const at::AutoGradMode with_grad(true);
-    leaves_.push_back({block.values.data(), block.gradient, on_host, link_.to_device(on_host)});
-    found = leaves_.end() - 1;
+  for (const auto& each : leaves_) {
+    if (is_same(each.block, block) && each.first == first && each.part.sizes() == sizes) {
+      return each.part;
+    }
   }
-  const at::AutoGradMode with_grad(true);
-  return found->there.narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
-      .view(sizes);
+  auto part = copy_of(block)
+                  .narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
+                  .view(sizes)
+                  .detach();
+  if (!block.gradient.empty()) part.requires_grad_();
+  leaves_.push_back({block, first, part});
+  return part;
 }
 
 variable torch_graph::parameter(const parameter_block& block, std::size_t first, int rows,
@@ -192,24 +204,22 @@ variable torch_graph::mean(variable x, std::span<const float> weight) {
 
 void torch_graph::backward(variable loss) {
   std::vector<at::Tensor> trained;
+  for (const auto& each : blocks_) std::ranges::fill(each.block.gradient, 0.0f);
   for (const auto& each : leaves_) {
-    if (!each.gradient.empty()) trained.push_back(each.on_host);
+    if (!each.block.gradient.empty()) trained.push_back(each.part);
   }
-  std::vector<at::Tensor> found;
-  if (at(loss).requires_grad()) {
-    found = torch::autograd::grad({at(loss)}, trained, {}, {}, false, /*allow_unused=*/true);
-  }
-  std::size_t i = 0;
+  if (!at(loss).requires_grad()) return;
+  const auto found = torch::autograd::grad({at(loss)}, trained, {}, {}, false,
+                                           /*allow_unused=*/true);
+  auto derivative = found.begin();
   for (const auto& each : leaves_) {
-    if (each.gradient.empty()) continue;
-    const auto gradient = i < found.size() ? found[i] : at::Tensor();
-    ++i;
-    if (!gradient.defined()) {
-      std::ranges::fill(each.gradient, 0.0f);
-      continue;
-    }
-    const auto block = gradient.to(at::kFloat).contiguous();
-    std::copy_n(block.data_ptr<float>(), each.gradient.size(), each.gradient.data());
+    if (each.block.gradient.empty()) continue;
+    const auto& d = *derivative++;
+    if (!d.defined()) continue;
+    const auto numbers = link_.to_host(d).to(at::kFloat).contiguous();
+    const float* from = numbers.data_ptr<float>();
+    float* to = each.block.gradient.data() + each.first;
+    for (std::int64_t i = 0; i < numbers.numel(); ++i) to[i] += from[i];
   }
 }
 

@@ -41,20 +41,28 @@ class torch_graph final : public graph {
   double number(variable x) override;
 
  private:
+  /// A block of parameters on the device.
+  struct block_copy {
+    parameter_block block;
+    at::Tensor there;  // [P]
+  };
+  /// A part of a block, by which the loss is differentiated if the block has a gradient.
   struct leaf {
-    const float* values;
-    std::span<float> gradient;  // empty if the block is constant
-    at::Tensor on_host, there;
+    parameter_block block;
+    std::size_t first;
+    at::Tensor part;
   };
 
   variable keep(at::Tensor result);
   const at::Tensor& at(variable x) const { return results_[x.index()]; }
   at::Tensor there(std::span<const float> numbers) const;
+  const at::Tensor& copy_of(const parameter_block& block);
   at::Tensor part(const parameter_block& block, std::size_t first, at::IntArrayRef sizes);
 
   detail::device_link link_;
   at::ScalarType type_;
   std::vector<at::Tensor> results_;
+  std::vector<block_copy> blocks_;
   std::vector<leaf> leaves_;
   std::vector<at::Tensor> read_;  // what values() and argmax() have returned views of
 };

@@ -154,7 +154,7 @@ void check_gradients(auto options) {
   learner.update(random_batch(16, 2));
   const auto& critics = learner.critics();
   const auto offset = critics.extractor_offset();
-  CHECK(size_of(critics.gradient().subspan(offset)) > 0);
+  CHECK(size_of(learner.critic_gradient().subspan(offset)) > 0);
   CHECK(size_of(learner.actor_gradient().subspan(learner.policy().network().parameter_count())) >
         0);
   const auto after = learner.state();
