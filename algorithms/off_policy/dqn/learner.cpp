@@ -74,24 +74,22 @@ void dqn_learner::start_from(std::span<const float> acting, const named_tensors&
   std::ranges::copy(acting, target_.begin());
 }
 
+template <class Self, class State, class Visit>
+void dqn_learner::parts(Self& self, State& state, const Visit& visit) {
+  visit("parameters", state.parameters, self.online_.parameters());
+  visit("target", state.target, self.target_);
+  visit("optimizer", state.optimizer, self.trained_.optimizer());
+  visit("random", state.random, self.random_);
+  visit("n_updates", state.n_updates, self.n_updates_);
+  visit("skipped_in_a_row", state.skipped_in_a_row, self.guard_);
+}
+
 dqn_learner_state dqn_learner::state() const {
-  const auto online = online_.parameters();
-  return {.parameters = {online.begin(), online.end()},
-          .target = {target_.begin(), target_.end()},
-          .optimizer = trained_.optimizer().state(),
-          .random = random_.state(),
-          .n_updates = n_updates_,
-          .skipped_in_a_row = guard_.in_a_row()};
+  return detail::saved_state<dqn_learner_state>(*this);
 }
 
 void dqn_learner::set_state(const dqn_learner_state& state) {
-  detail::expect_size("dqn", "target", state.target.size(), target_.size());
-  trained_.optimizer().set_state(state.optimizer);
-  online_.load_parameters(state.parameters);
-  std::ranges::copy(state.target, target_.begin());
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  guard_.set_in_a_row(state.skipped_in_a_row);
+  detail::restore_state_parts("dqn", state, *this);
 }
 
 }  // namespace troupe

@@ -12,6 +12,7 @@
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/state_parts.hpp"
 #include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/dqn/config.hpp"
@@ -80,6 +81,10 @@ class dqn_learner {
   void set_state(const dqn_learner_state& state);
 
  private:
+  friend struct detail::learner_parts;
+  template <class Self, class State, class Visit>
+  static void parts(Self& self, State& state, const Visit& visit);
+
   dqn_options options_;
   acting_policy online_;
   detail::float_block target_;  // [P]

@@ -110,33 +110,26 @@ void sac_learner::start_from(std::span<const float> acting, const named_tensors&
   log_ent_coef_[0] = detail::number_in(beside, "log_ent_coef").value_or(log_ent_coef_[0]);
 }
 
+template <class Self, class State, class Visit>
+void sac_learner::parts(Self& self, State& state, const Visit& visit) {
+  visit("actor", state.actor, self.actor_.parameters());
+  visit("critics", state.critics, self.critics_.parameters());
+  visit("target", state.target, self.critics_.target());
+  visit("log_ent_coef", state.log_ent_coef, self.log_ent_coef_[0]);
+  visit("actor_optimizer", state.actor_optimizer, self.trained_actor_.optimizer());
+  visit("critic_optimizer", state.critic_optimizer, self.trained_critics_.optimizer());
+  visit("ent_coef_optimizer", state.ent_coef_optimizer, self.ent_coef_optimizer_);
+  visit("random", state.random, self.random_);
+  visit("n_updates", state.n_updates, self.n_updates_);
+  visit("skipped_in_a_row", state.skipped_in_a_row, self.guard_);
+}
+
 sac_learner_state sac_learner::state() const {
-  const auto copy = [](std::span<const float> x) { return std::vector<float>(x.begin(), x.end()); };
-  return {.actor = copy(actor_.parameters()),
-          .critics = copy(critics_.parameters()),
-          .target = copy(critics_.target()),
-          .log_ent_coef = log_ent_coef_[0],
-          .actor_optimizer = trained_actor_.optimizer().state(),
-          .critic_optimizer = trained_critics_.optimizer().state(),
-          .ent_coef_optimizer = ent_coef_optimizer_.state(),
-          .random = random_.state(),
-          .n_updates = n_updates_,
-          .skipped_in_a_row = guard_.in_a_row()};
+  return detail::saved_state<sac_learner_state>(*this);
 }
 
 void sac_learner::set_state(const sac_learner_state& state) {
-  detail::expect_size("sac", "critics", state.critics.size(), critics_.parameter_count());
-  detail::expect_size("sac", "target", state.target.size(), critics_.parameter_count());
-  trained_actor_.optimizer().set_state(state.actor_optimizer);
-  trained_critics_.optimizer().set_state(state.critic_optimizer);
-  ent_coef_optimizer_.set_state(state.ent_coef_optimizer);
-  actor_.load_parameters(state.actor);
-  std::ranges::copy(state.critics, critics_.parameters().begin());
-  std::ranges::copy(state.target, critics_.target().begin());
-  log_ent_coef_[0] = state.log_ent_coef;
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  guard_.set_in_a_row(state.skipped_in_a_row);
+  detail::restore_state_parts("sac", state, *this);
 }
 
 }  // namespace troupe

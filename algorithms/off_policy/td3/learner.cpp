@@ -92,33 +92,25 @@ void td3_learner::start_from(std::span<const float> acting, const named_tensors&
   std::ranges::copy(acting, target_actor_.begin());
 }
 
+template <class Self, class State, class Visit>
+void td3_learner::parts(Self& self, State& state, const Visit& visit) {
+  visit("actor", state.actor, self.actor_.parameters());
+  visit("critics", state.critics, self.critics_.parameters());
+  visit("target_actor", state.target_actor, self.target_actor_);
+  visit("target_critics", state.target_critics, self.critics_.target());
+  visit("actor_optimizer", state.actor_optimizer, self.trained_actor_.optimizer());
+  visit("critic_optimizer", state.critic_optimizer, self.trained_critics_.optimizer());
+  visit("random", state.random, self.random_);
+  visit("n_updates", state.n_updates, self.n_updates_);
+  visit("skipped_in_a_row", state.skipped_in_a_row, self.guard_);
+}
+
 td3_learner_state td3_learner::state() const {
-  const auto copy = [](std::span<const float> x) { return std::vector<float>(x.begin(), x.end()); };
-  return {.actor = copy(actor_.parameters()),
-          .critics = copy(critics_.parameters()),
-          .target_actor = copy(target_actor_),
-          .target_critics = copy(critics_.target()),
-          .actor_optimizer = trained_actor_.optimizer().state(),
-          .critic_optimizer = trained_critics_.optimizer().state(),
-          .random = random_.state(),
-          .n_updates = n_updates_,
-          .skipped_in_a_row = guard_.in_a_row()};
+  return detail::saved_state<td3_learner_state>(*this);
 }
 
 void td3_learner::set_state(const td3_learner_state& state) {
-  const auto critics = critics_.parameter_count();
-  detail::expect_size("td3", "critics", state.critics.size(), critics);
-  detail::expect_size("td3", "target_critics", state.target_critics.size(), critics);
-  detail::expect_size("td3", "target_actor", state.target_actor.size(), target_actor_.size());
-  trained_actor_.optimizer().set_state(state.actor_optimizer);
-  trained_critics_.optimizer().set_state(state.critic_optimizer);
-  actor_.load_parameters(state.actor);
-  std::ranges::copy(state.target_actor, target_actor_.begin());
-  std::ranges::copy(state.critics, critics_.parameters().begin());
-  std::ranges::copy(state.target_critics, critics_.target().begin());
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  guard_.set_in_a_row(state.skipped_in_a_row);
+  detail::restore_state_parts("td3", state, *this);
 }
 
 }  // namespace troupe

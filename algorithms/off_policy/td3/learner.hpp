@@ -11,6 +11,7 @@
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/state_parts.hpp"
 #include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
@@ -85,6 +86,10 @@ class td3_learner {
   void set_state(const td3_learner_state& state);
 
  private:
+  friend struct detail::learner_parts;
+  template <class Self, class State, class Visit>
+  static void parts(Self& self, State& state, const Visit& visit);
+
   void draw_noise(int rows);
   bool step_networks(const transition_batch& batch, td3_metrics& metrics);
 
