@@ -230,7 +230,7 @@ class session::state_of {
     std::exchange(link_, nullptr)->close();
     in_episode_ = false;
     const auto left = std::exchange(at_, nullptr);
-    is_refused ? left->leave_refused() : left->leave_seat();
+    is_refused ? left->leave_unused() : left->leave_seat();
     pool_->metrics.disconnected();
   }
 
@@ -336,7 +336,8 @@ class session::state_of {
       if (!all_gone) all_gone_since.reset();
       const auto limit = all_gone ? *all_gone_since + pool_->options.connect_timeout
                                   : pool_->room_expected_until(came);
-      const bool is_over = std::chrono::steady_clock::now() + backoff > limit;
+      const auto now = std::chrono::steady_clock::now();
+      const bool is_over = now + (all_gone ? backoff : milliseconds(0)) >= limit;
       if (none_full && (is_over || (all_gone && !may_return))) std::rethrow_exception(gone);
       if (is_over) throw_no_room(full);
       if (!all_gone) {
@@ -346,7 +347,7 @@ class session::state_of {
       }
       is_told = false;
       if (waiting)
-        is_told = co_await waiting->wait(jittered(backoff));
+        is_told = co_await waiting->wait(std::min<duration>(jittered(backoff), limit - now));
       else
         co_await sleep_for(jittered(backoff));
       require_open(closed_before, request_kind::reset);
@@ -450,7 +451,7 @@ class session::state_of {
     seat_guard(const seat_guard&) = delete;
     ~seat_guard() {
       if (way) way->close();
-      if (at) at->leave_seat();
+      if (at) at->leave_unused();
     }
     std::shared_ptr<known_server> at;
     std::shared_ptr<link> way;

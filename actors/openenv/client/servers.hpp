@@ -81,8 +81,9 @@ class known_server {
   }
   /// Gives up a seat. The session that has waited longest is told.
   void leave_seat();
-  /// Gives up the seat of a session that the server refused. There is no room, so none is told.
-  void leave_refused() { --sessions; }
+  /// Gives up the seat of a connection that could not be made, or that the server refused. There is
+  /// no more room than before, so none is told.
+  void leave_unused() { --sessions; }
 
   /// Notes that a session of this process got a reply, or that it was the first one of a
   /// connection.
