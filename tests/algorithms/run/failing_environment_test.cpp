@@ -6,6 +6,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
