@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
@@ -27,6 +28,16 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
   if (discount) returns_.emplace(environments_->size(), *discount);
 }
 
+namespace {
+
+/// Returns how many environments have taken the step: a failed one has begun another episode.
+std::int64_t steps_of(const env_step& after) {
+  const auto failed = std::ranges::count(after.failures, false, &env_failure::at_reset);
+  return static_cast<std::int64_t>(after.reward.size()) - failed;
+}
+
+}  // namespace
+
 env_observation hosted_environment::observe() {
   const bool begins = !obs_;
   if (begins) {
@@ -42,7 +53,7 @@ env_step hosted_environment::step(env_actions actions) {
   auto after = try_step(std::move(actions));
   obs_->assign(after.obs.begin(), after.obs.end());
   if (returns_) discount(after);
-  if (observers_.stepped) observers_.stepped(static_cast<std::int64_t>(environments_->size()));
+  if (observers_.stepped) observers_.stepped(steps_of(after));
   if (observers_.episode_ended) {
     for (const auto& e : after.finished) {
       observers_.episode_ended(e.episode_return, e.length, !after.terminated[e.index]);

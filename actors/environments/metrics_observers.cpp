@@ -1,12 +1,43 @@
 #include "actors/environments/metrics_observers.hpp"
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <tuple>
 
 #include "runtime/base/log.hpp"
 
 namespace troupe {
+
+namespace {
+
+/// The last failure of each environment of this process.
+class failure_notes {
+ public:
+  void note(const std::string& env, const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    last_[env] = message;
+  }
+  std::string text_of(const std::string& env) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = last_.find(env);
+    return found == last_.end() ? "" : ": " + found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> last_;
+};
+
+failure_notes& last_failures() {
+  static failure_notes notes;
+  return notes;
+}
+
+}  // namespace
+
+std::string last_failure_text(const std::string& env) { return last_failures().text_of(env); }
 
 namespace detail {
 
@@ -45,6 +76,7 @@ struct failure_observer {
   auto wire_members() { return std::tie(metrics, id); }
   void operator()(const env_failure& failure) const {
     metrics.env_failed(to_string(failure.reason));
+    last_failures().note(id, failure.message);
     const auto count = ++*failures;
     if (count > 20 && count % 1000 != 0) return;
     log::warn("an episode was dropped", {{"env", id},

@@ -13,4 +13,8 @@ namespace troupe {
 /// process, where they count in that process's registry.
 env_observers observers_of(const training_metrics& metrics, const std::string& id);
 
+/// Returns ": " and the message of the last failure of that environment in this process, or an
+/// empty text if there was none, as where its replicas are in other processes.
+std::string last_failure_text(const std::string& env);
+
 }  // namespace troupe

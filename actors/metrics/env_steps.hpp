@@ -1,5 +1,6 @@
 #pragma once
-// The number of environment steps that a process has taken, for messages about a run's progress.
+// The numbers of environment steps and failures that a process has counted, for messages about a
+// run's progress.
 
 #include <string>
 
@@ -9,5 +10,8 @@ namespace troupe {
 
 /// Returns how many steps training_metrics::env_stepped has counted for this environment.
 double env_steps(metrics_registry& registry, const std::string& env);
+
+/// Returns how many failures training_metrics::env_failed has counted for this environment.
+double env_failures(metrics_registry& registry, const std::string& env);
 
 }  // namespace troupe

@@ -91,10 +91,24 @@ metric_counter env_steps_counter(metrics_registry& registry, const std::string& 
   return registry.counter("troupe_env_steps_total", "Environment steps taken.", {{"env", env}});
 }
 
+metric_counter env_failures_counter(metrics_registry& registry, const std::string& env,
+                                    const char* reason) {
+  return registry.counter("troupe_env_failures_total",
+                          "Episodes dropped because of the environment.",
+                          {{"env", env}, {"reason", reason}});
+}
+
 }  // namespace
 
 double env_steps(metrics_registry& registry, const std::string& env) {
   return env_steps_counter(registry, env).value();
+}
+
+double env_failures(metrics_registry& registry, const std::string& env) {
+  double all = 0;
+  for (const char* reason : failure_reasons)
+    all += env_failures_counter(registry, env, reason).value();
+  return all;
 }
 
 training_metrics::handles::of_environment::of_environment(metrics_registry& r,
@@ -112,9 +126,7 @@ training_metrics::handles::of_environment::of_environment(metrics_registry& r,
   episodes_truncated =
       r.counter("troupe_episodes_total", episodes, labelled("outcome", "truncated"));
   for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
-    env_failures[i] =
-        r.counter("troupe_env_failures_total", "Episodes dropped because of the environment.",
-                  labelled("reason", failure_reasons[i]));
+    env_failures[i] = env_failures_counter(r, env, failure_reasons[i]);
   }
   for (std::size_t i = 0; i < replacement_reasons.size(); ++i) {
     processes_replaced[i] =

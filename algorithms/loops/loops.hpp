@@ -113,11 +113,12 @@ struct loop_state {
 
 /// Tells of a failed attempt at an episode, and pauses before the next one. Throws the failure if
 /// there is to be no other attempt. `told` is the error that was told last, because an error that
-/// repeats is told once.
+/// repeats is told at every fifth attempt only.
 inline task<> pause_before_next(std::exception_ptr failure, std::int64_t attempt,
                                 std::string& told) {
-  if (const auto error = describe(failure); told != error) {
-    log::warn("an episode failed", {{"error", error}, {"attempt", attempt}});
+  if (const auto error = describe(failure); told != error || attempt % 5 == 0) {
+    log::warn("an episode failed",
+              {{"error", error}, {"attempt", attempt}, {"attempts_at_most", max_failures}});
     told = error;
   }
   // A service that is down does not come back.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/loops/lost_replicas.hpp"
 #include "algorithms/on_policy/turns.hpp"
 #include "runtime/coroutine/combine.hpp"
 
@@ -18,8 +19,6 @@ constexpr session_options alone{.exclusive = true};
 /// A rollout that holds other groups waits no longer for one in place of a lost one. Otherwise two
 /// rollouts could wait for each other's groups for ever.
 constexpr auto replacement_limit = std::chrono::seconds(10);
-/// A rollout fails after it has lost so many replicas in a row without a step.
-constexpr int losses_max = 20;
 
 /// The environments of one replica. Among those of the rollout they begin at index `first`.
 struct env_group {
@@ -30,20 +29,19 @@ struct env_group {
   bool begun = false;  ///< True if the environments were just reset, so that `obs` is new.
 };
 
-bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
-
 task<env_group> begin_group(session<hosted_environment> where) {
   auto seen = co_await where.route<&hosted_environment::observe>();
   co_return env_group{std::move(where), std::move(seen.rows), seen.environments, 0, seen.begun};
 }
 
 task<env_group> open_group(rollout_roles roles) {
-  for (int losses = 1;; ++losses) {
+  loops::lost_replicas lost;
+  for (;;) {
     try {
       auto where = co_await roles.environments.session(alone);
       co_return co_await begin_group(std::move(where));
     } catch (const call_error& e) {
-      if (!is_lost(e) || losses == losses_max) throw;
+      lost.add(e);
     }
   }
 }
@@ -67,11 +65,12 @@ task<std::vector<env_group>> hold_groups(rollout_roles roles) {
 
 task<std::vector<env_group>> open_groups(rollout_roles roles) {
   std::vector<env_group> groups;
-  for (int losses = 1; groups.empty(); ++losses) {
+  loops::lost_replicas lost;
+  while (groups.empty()) {
     try {
       groups = co_await hold_groups(roles);
     } catch (const call_error& e) {
-      if (!is_lost(e) || losses == losses_max) throw;
+      lost.add(e);
     }
   }
   std::ranges::sort(groups, {}, [](const env_group& g) { return g.where.replica(); });
@@ -97,14 +96,14 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
   act_reply acted;
   std::optional<env_step> after;
   std::uint64_t noise_seed = 0;
-  int losses = 0;
+  loops::lost_replicas lost;
   for (std::int64_t t = 0;;) {
     while (!turn.is_of(index)) co_await turn.passed();
     if (after) {
       if (normalizer) normalizer->take_step(*after);
       made.add(t++, mine.obs, acted, *after, mine.first);
       mine.obs = std::move(after->obs);
-      losses = 0;
+      lost.reset();
     }
     if (t == roles.n_steps) break;
     if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
@@ -118,7 +117,7 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
     try {
       after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));
     } catch (const call_error& e) {
-      if (!is_lost(e) || ++losses == losses_max) throw;
+      lost.add(e);
     }
     if (after) continue;
     made.lose_environments(t, mine.first, mine.environments);

@@ -30,7 +30,7 @@ task<> tell_until_first_update(training_run& run) {
     if (now > before) {
       log::info("experience is collected for the first update",
                 {{"steps", static_cast<std::int64_t>(now - first)},
-                 {"total_steps", run.settings.total_steps},
+                 {"total_" + run.settings.labels.steps, run.settings.total_steps},
                  {"ms_per_step", 1000.0 * static_cast<double>(wait.count()) / (now - before)},
                  {"seconds", waited.count()}});
     } else {

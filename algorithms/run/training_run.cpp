@@ -13,6 +13,7 @@
 #include "actors/recorder/pretty_json.hpp"
 #include "actors/torch/torch_seed.hpp"
 #include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/failing_environment.hpp"
 #include "algorithms/run/first_update.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"
@@ -182,7 +183,8 @@ task<> training_run::train_until(std::int64_t version, bool drain) {
   const auto began = clock::now();
   if (goes_on) progress.wall += seconds_since(*trained_until);
   const double before = progress.wall;
-  co_await train_with_messages(*this, algorithm_->train_until(version, drain));
+  auto training = train_while_environments_step(*this, algorithm_->train_until(version, drain));
+  co_await train_with_messages(*this, std::move(training));
   // The loops count from the first rollout to the last update, and all of the time counts here.
   if (goes_on) progress.wall = before + seconds_since(began);
   trained_until = clock::now();

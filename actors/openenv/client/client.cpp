@@ -23,6 +23,8 @@ namespace {
 
 constexpr milliseconds backoff_min{50};
 constexpr milliseconds backoff_max{2000};
+/// While other sessions of this process play, a session waits so many times capacity_timeout.
+constexpr int patience = 10;
 /// The fields that the client writes itself.
 constexpr std::string_view own_headers[] = {"connection", "content-length",    "content-type",
                                             "host",       "transfer-encoding", "upgrade"};
@@ -159,6 +161,20 @@ class client::pool {
     return std::ranges::all_of(servers, [](const auto& s) { return s->sessions == 0; });
   }
 
+  /// Returns when a session that came at `came` stops waiting for room. The time begins anew with
+  /// each reply to a session of this process, because that one will leave its slot. It is longer at
+  /// most by the factor `patience` after the last session of this process that was admitted.
+  std::chrono::steady_clock::time_point room_expected_until(
+      std::chrono::steady_clock::time_point came) const {
+    auto replied = came, admitted = came;
+    for (const auto& s : servers) {
+      replied = std::max(replied, s->last_reply());
+      admitted = std::max(admitted, s->last_admission());
+    }
+    const auto limit = options.capacity_timeout;
+    return std::min(replied + limit, admitted + patience * limit);
+  }
+
   link_options link_with(const known_server& server) const {
     return {{options.connect_timeout, options.named_by.connect},
             options.keepalive,
@@ -207,13 +223,14 @@ class session::state_of {
     rest();
   }
 
-  /// Closes the connection, if there is one.
-  void drop() {
+  /// Closes the connection, if there is one. `is_refused` says that the server had no slot for it.
+  void drop(bool is_refused = false) {
     resume();
     if (!link_) return;
     std::exchange(link_, nullptr)->close();
     in_episode_ = false;
-    std::exchange(at_, nullptr)->leave_seat();
+    const auto left = std::exchange(at_, nullptr);
+    is_refused ? left->leave_unused() : left->leave_seat();
     pool_->metrics.disconnected();
   }
 
@@ -245,10 +262,12 @@ class session::state_of {
     } catch (const error& e) {
       turn.answered = keeps_session(e.reason());
       turn.counted = true;
+      turn.is_refused = e.reason() == failure::capacity;
       pool_->metrics.failed(e.reason());
       throw;
     }
     turn.answered = true;
+    at_->note_reply();
     in_episode_ = !got.result.ended && (in_episode_ || kind == request_kind::reset);
     pool_->metrics.replied();
     co_return got;
@@ -267,11 +286,13 @@ class session::state_of {
       }
       if (got) co_return std::move(*got);
     }
-    const auto until = std::chrono::steady_clock::now() + pool_->options.capacity_timeout;
+    const auto came = std::chrono::steady_clock::now();
     const auto closed_before = closed_;
     auto backoff = backoff_min;
     std::string full = "this process has sessions_max sessions there, or others that wait longer";
     std::optional<seeker> waiting;
+    bool is_told = false;  // a session of this process has left a server
+    bool tries = true;
     std::optional<std::chrono::steady_clock::time_point> all_gone_since;
     for (;;) {
       const auto begun = std::chrono::steady_clock::now();
@@ -279,7 +300,9 @@ class session::state_of {
       bool may_return = false;
       bool full_somewhere = false;
       bool first = true;
-      while (auto place = pool_->take_seat(std::exchange(first, false), waiting.has_value())) {
+      while (tries) {
+        auto place = pool_->take_seat(std::exchange(first, false), waiting.has_value());
+        if (!place) break;
         const auto asked = place;
         std::optional<reply> got;
         try {
@@ -302,14 +325,19 @@ class session::state_of {
             throw;
           }
         }
-        if (got) co_return std::move(*got);
+        if (!got) continue;
+        asked->note_admission();
+        if (waiting && !is_told) waiting->pass_on();
+        co_return std::move(*got);
       }
       const bool none_full = gone && !full_somewhere;
       const bool all_gone = none_full && (pool_->servers.size() == 1 || pool_->nowhere_seated());
       if (all_gone && !all_gone_since) all_gone_since = begun;
       if (!all_gone) all_gone_since.reset();
-      const auto limit = all_gone ? *all_gone_since + pool_->options.connect_timeout : until;
-      const bool is_over = std::chrono::steady_clock::now() + backoff > limit;
+      const auto limit = all_gone ? *all_gone_since + pool_->options.connect_timeout
+                                  : pool_->room_expected_until(came);
+      const auto now = std::chrono::steady_clock::now();
+      const bool is_over = now + (all_gone ? backoff : milliseconds(0)) >= limit;
       if (none_full && (is_over || (all_gone && !may_return))) std::rethrow_exception(gone);
       if (is_over) throw_no_room(full);
       if (!all_gone) {
@@ -317,14 +345,15 @@ class session::state_of {
         if (!waiting) waiting.emplace(pool_->servers);
         for (const auto& server : pool_->servers) server->close_resting();
       }
-      bool has_room = false;
+      is_told = false;
       if (waiting)
-        has_room = co_await waiting->wait(jittered(backoff));
+        is_told = co_await waiting->wait(std::min<duration>(jittered(backoff), limit - now));
       else
         co_await sleep_for(jittered(backoff));
       require_open(closed_before, request_kind::reset);
+      tries = is_told || !waiting || waiting->is_first();
       // A server takes a moment to free the slot of a session that was closed.
-      backoff = has_room ? backoff_min : std::min(2 * backoff, backoff_max);
+      backoff = is_told ? backoff_min : std::min(2 * backoff, backoff_max);
     }
   }
 
@@ -383,11 +412,12 @@ class session::state_of {
       }
       if (!counted) of.pool_->metrics.failed(failure::cancelled);
       if (of.in_episode_) of.pool_->metrics.episode_dropped();
-      of.drop();
+      of.drop(is_refused);
     }
     state_of& of;
     bool answered = false;
     bool counted = false;
+    bool is_refused = false;
   };
 
   task<std::string> exchange(request_kind kind, std::string data) {
@@ -421,7 +451,7 @@ class session::state_of {
     seat_guard(const seat_guard&) = delete;
     ~seat_guard() {
       if (way) way->close();
-      if (at) at->leave_seat();
+      if (at) at->leave_unused();
     }
     std::shared_ptr<known_server> at;
     std::shared_ptr<link> way;

@@ -49,7 +49,9 @@ struct client_options {
   /// The longest time that a reset waits while every server is full, >= 0; then the reset fails
   /// with failure::capacity. A server is full if it refuses a session or has `sessions_max` of
   /// them. Sessions wait in the order in which they came. While any waits, sessions of this process
-  /// give up their slots between two episodes.
+  /// give up their slots between two episodes. The time begins anew with each reply to another
+  /// session of this process, which will leave its slot, until none of them has got a slot for ten
+  /// times as long.
   std::chrono::milliseconds capacity_timeout{60'000};
   /// The number of sessions that are in episodes at the same time, so that none of them gives up
   /// its slot for another one. A server that says it has fewer slots refuses a reset at once. 0

@@ -36,7 +36,9 @@ void describe_servers(options_schema<Options>& s) {
   seconds("connect_timeout", &server_options::connect_timeout, 1)
       ->help("How long connecting to a server may take.");
   seconds("capacity_timeout", &server_options::capacity_timeout, 0)
-      ->help("How long an episode waits while every server is full.");
+      ->help(
+          "How long an episode waits while every server is full. The time begins anew while other "
+          "episodes of this process go on, up to ten times.");
   seconds("keepalive", &server_options::keepalive, 1)
       ->help(
           "A silent connection is pinged after half of this time, and closed after all of it if "

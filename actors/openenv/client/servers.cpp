@@ -43,24 +43,42 @@ seeker::~seeker() {
     std::erase(server->seekers_, this);
     --server->seekers_now_;
   }
+  if (!is_told_) return;
+  for (const auto& server : at_) server->tell_next_locked();
 }
 
 task<bool> seeker::wait(duration limit) {
   const external_result<std::monostate> room("room at an OpenEnv server");
   {
     const std::lock_guard lock(shared_mutex());
+    if (std::exchange(is_told_, false)) co_return true;
     room_ = room;
   }
-  bool is_told = true;
   try {
     co_await with_timeout(room.wait(), limit);
   } catch (const call_error& e) {
     if (e.kind() != error_kind::deadline_exceeded) throw;
-    is_told = false;
   }
   const std::lock_guard lock(shared_mutex());
   room_.reset();
-  co_return is_told;
+  co_return std::exchange(is_told_, false);
+}
+
+bool seeker::is_first() const {
+  const std::lock_guard lock(shared_mutex());
+  return std::ranges::any_of(at_,
+                             [&](const auto& server) { return server->seekers_.front() == this; });
+}
+
+void seeker::pass_on() {
+  const std::lock_guard lock(shared_mutex());
+  is_told_ = true;
+}
+
+void seeker::tell() {
+  is_told_ = true;
+  if (room_) room_->set({});
+  room_.reset();
 }
 
 void known_server::leave_seat() {
@@ -70,11 +88,13 @@ void known_server::leave_seat() {
 
 void known_server::leave_seat_locked() {
   --sessions;
+  tell_next_locked();
+}
+
+void known_server::tell_next_locked() {
   const auto longest =
-      std::ranges::find_if(seekers_, [](const seeker* each) { return each->room_.has_value(); });
-  if (longest == seekers_.end()) return;
-  (*longest)->room_->set({});
-  (*longest)->room_.reset();
+      std::ranges::find_if(seekers_, [](const seeker* each) { return !each->is_told_; });
+  if (longest != seekers_.end()) (*longest)->tell();
 }
 
 void known_server::note_refusal(const nlohmann::json& details) {

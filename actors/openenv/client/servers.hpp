@@ -24,21 +24,31 @@ enum class dialect { unknown, websocket, http };
 class known_server;
 
 /// A session that waits for room at one of several servers. As long as it lives, sessions that come
-/// later wait, too, and those that end an episode give up their slots.
+/// later wait, too, and those that end an episode give up their slots. Only the first one asks a
+/// full server again and again, so that a server of few slots is not busy with refusals.
 class seeker {
  public:
   /// Must be made by the actor that waits.
   explicit seeker(std::vector<std::shared_ptr<known_server>> at);
+  /// Room that it was told of, and did not use, is that of the next one.
   ~seeker();
   seeker(const seeker&) = delete;
 
-  /// Waits for `limit` at most. Returns true if a session of this process left one of the servers.
+  /// Waits for `limit` at most. Returns true if a session of this process left one of the servers
+  /// since the last call.
   task<bool> wait(duration limit);
+  /// Returns whether no session has waited longer at one of the servers.
+  bool is_first() const;
+  /// Has the next one try, too, because a server had room that no session of this process left.
+  void pass_on();
 
  private:
   friend class known_server;
+  void tell();
   const std::vector<std::shared_ptr<known_server>> at_;
+  // These are guarded by the mutex of all servers.
   std::optional<external_result<std::monostate>> room_;  ///< Set while it waits.
+  bool is_told_ = false;  ///< There is room that it has not tried yet.
 };
 
 /// The connection of a session between two episodes. Another session that waits may close it.
@@ -71,6 +81,16 @@ class known_server {
   }
   /// Gives up a seat. The session that has waited longest is told.
   void leave_seat();
+  /// Gives up the seat of a connection that could not be made, or that the server refused. There is
+  /// no more room than before, so none is told.
+  void leave_unused() { --sessions; }
+
+  /// Notes that a session of this process got a reply, or that it was the first one of a
+  /// connection.
+  void note_reply() { last_reply_ = since_epoch(); }
+  void note_admission() { last_admission_ = since_epoch(); }
+  std::chrono::steady_clock::time_point last_reply() const { return time_of(last_reply_); }
+  std::chrono::steady_clock::time_point last_admission() const { return time_of(last_admission_); }
 
   /// Returns whether sessions of this process wait for room here.
   bool is_sought() const { return seekers_now_ > 0; }
@@ -97,10 +117,16 @@ class known_server {
  private:
   friend class seeker;
   void leave_seat_locked();
+  void tell_next_locked();
 
   static std::chrono::steady_clock::rep since_epoch() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
   }
+  static std::chrono::steady_clock::time_point time_of(std::chrono::steady_clock::rep when) {
+    return std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(when));
+  }
+  std::atomic<std::chrono::steady_clock::rep> last_reply_{0};
+  std::atomic<std::chrono::steady_clock::rep> last_admission_{0};
   /// The server is avoided until this time, because it was full or gone.
   std::atomic<std::chrono::steady_clock::rep> avoided_until_{0};
   std::atomic<bool> is_scarce_{false};

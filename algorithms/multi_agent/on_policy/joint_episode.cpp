@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/loops/lost_replicas.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
@@ -14,8 +15,6 @@ namespace {
 
 /// The session is exclusive, because otherwise steps of other rollouts would come between.
 constexpr session_options alone{.exclusive = true};
-/// A rollout fails after it has lost so many replicas in a row without a step.
-constexpr int losses_max = 20;
 
 /// The environments of one replica and what they show.
 struct open_environments {
@@ -24,16 +23,15 @@ struct open_environments {
   std::int64_t count = 0;      ///< B
 };
 
-bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
-
 task<open_environments> open(joint_rollout_roles roles) {
-  for (int losses = 1;; ++losses) {
+  loops::lost_replicas lost;
+  for (;;) {
     try {
       auto where = co_await roles.environments.session(alone);
       auto seen = co_await where.route<&hosted_environment::observe>();
       co_return open_environments{std::move(where), std::move(seen.rows), seen.environments};
     } catch (const call_error& e) {
-      if (!is_lost(e) || losses == losses_max) throw;
+      lost.add(e);
     }
   }
 }
@@ -116,7 +114,7 @@ task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
   joint_rollout_writer writer(*roles.rows, roles.shape.agents.size(), roles.n_steps, mine.count,
                               roles.sharing, roles.joint_actions, roles.limits_end);
   std::vector<act_reply> acted(roles.policies.size());
-  int losses = 0;
+  loops::lost_replicas lost;
   for (std::int64_t t = 0; t < roles.n_steps;) {
     co_await ask_all(roles, writer, mine.obs, acted);
     std::optional<env_step> after;
@@ -124,12 +122,12 @@ task<joint_rollout> generate_joint_rollout(joint_rollout_roles roles) {
       auto actions = actions_of(roles, acted, mine.count);
       after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));
     } catch (const call_error& e) {
-      if (!is_lost(e) || ++losses == losses_max) throw;
+      lost.add(e);
     }
     if (after) {
       writer.add(t++, mine.obs, acted, *after);
       mine.obs = std::move(after->obs);
-      losses = 0;
+      lost.reset();
       continue;
     }
     writer.lose_environments();

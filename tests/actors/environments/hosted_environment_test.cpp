@@ -109,14 +109,18 @@ TEST_CASE("hosted_environment: observers are told of steps and of episodes by ho
 
 TEST_CASE("hosted_environment: observers are told of failed steps and failed resets") {
   std::vector<env_failure> failures;
+  std::int64_t steps = 0;
   hosted_environment hosted({}, two_odometers, 5,
-                            {.stepped = nullptr,
+                            {.stepped = [&](std::int64_t count) { steps += count; },
                              .episode_ended = nullptr,
                              .failed = [&](const env_failure& f) { failures.push_back(f); }});
   hosted.observe();
   odometer::fail_steps = true;
   hosted.step(both(0));
   odometer::fail_steps = false;
+  CHECK(steps == 0);  // a step that failed is none
+  hosted.step(both(0));
+  CHECK(steps == 2);
   REQUIRE(failures.size() == 2);
   CHECK(failures[0].message == "it broke down");
   CHECK_FALSE(failures[0].at_reset);

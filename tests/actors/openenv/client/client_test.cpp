@@ -345,6 +345,28 @@ TEST_CASE("openenv client: a server that restarts costs time, and no episode", "
   CHECK(after.accepted() == 1);
 }
 
+/// Serves one session at a time, as a server of OpenEnv does by default, and refuses any other.
+fake_server::behaviour with_one_slot(std::function<void(fake_connection&)> serve) {
+  const auto playing = std::make_shared<std::atomic<int>>(0);
+  return {.session =
+              [serve, playing](fake_connection& to) {
+                if (++*playing == 1) {
+                  serve(to);
+                } else {
+                  to.send_text(error_text(server_error::capacity_reached, "full",
+                                          {{"active_sessions", 1}, {"max_sessions", 1}}));
+                  to.send_close(1000, "");
+                }
+                --*playing;
+              },
+          .http = {}};
+}
+
+/// Replies with the number of the reply.
+void counting(fake_connection& to) {
+  for (int n = 0; !to.receive().empty(); ++n) to.send_text(observation({{"n", n}}));
+}
+
 task<> leave_for_another_session(client games) {
   auto first = games.open(), second = games.open();
   const json action = json::object();
@@ -362,24 +384,56 @@ task<> leave_for_another_session(client games) {
 }
 
 TEST_CASE("openenv client: an episode that its caller ends frees its slot", "[openenv]") {
-  std::atomic<int> playing{0};
-  fake_server server({.session =
-                          [&](fake_connection& to) {
-                            if (++playing > 1) {
-                              to.send_text(
-                                  error_text(server_error::capacity_reached, "full",
-                                             {{"active_sessions", 1}, {"max_sessions", 1}}));
-                              to.send_close(1000, "");
-                            } else {
-                              for (int n = 0; !to.receive().empty(); ++n)
-                                to.send_text(observation({{"n", n}}));
-                            }
-                            --playing;
-                          },
-                      .http = {}});
+  fake_server server(with_one_slot(counting));
   troupe::system sys;
   const client games({.urls = {server.url()}, .capacity_timeout = 10s}, &sys.metrics());
   sys.run(with_timeout(leave_for_another_session(games), 30s));
+}
+
+/// An episode of `steps` steps, with a pause before each.
+task<> play_slowly(client games, int steps, std::chrono::milliseconds pause) {
+  auto game = games.open();
+  const json action = json::object();
+  co_await game.reset();
+  for (int i = 0; i < steps; ++i) {
+    co_await sleep_for(pause);
+    co_await game.step(action);
+  }
+  game.end_episode();
+}
+
+TEST_CASE("openenv client: sessions that wait leave a full server alone, except the first one",
+          "[openenv]") {
+  fake_server server(with_one_slot(counting));
+  troupe::system sys;
+  const client games({.urls = {server.url()}});
+  std::vector<task<>> all_games;
+  for (int i = 0; i < 16; ++i) all_games.push_back(play_slowly(games, 100, 0ms));
+  sys.run(with_timeout(all(std::move(all_games)), 60s));
+  // Each is refused at the beginning. The first one's turn takes a few attempts, because a server
+  // frees a slot a moment after the session has left.
+  CHECK(server.accepted() < 16 * 8);
+}
+
+// The time that passes is what the next two cases test.
+TEST_CASE("openenv client: a session waits longer than its limit while another session plays",
+          "[openenv]") {
+  fake_server server(with_one_slot(counting));
+  troupe::system sys;
+  const client games({.urls = {server.url()}, .capacity_timeout = 1s});
+  std::vector<task<>> all_games;
+  for (int i = 0; i < 2; ++i) all_games.push_back(play_slowly(games, 20, 100ms));
+  sys.run(with_timeout(all(std::move(all_games)), 60s));
+}
+
+TEST_CASE("openenv client: a session does not wait for ever for one that plays for ever",
+          "[openenv]") {
+  fake_server server(with_one_slot(counting));
+  troupe::system sys;
+  const client games({.urls = {server.url()}, .capacity_timeout = 50ms});
+  std::vector<task<>> all_games;
+  for (int i = 0; i < 2; ++i) all_games.push_back(play_slowly(games, 1'000'000, 1ms));
+  CHECK(sys.run(with_timeout(failure_of(all(std::move(all_games))), 60s)) == failure::capacity);
 }
 
 task<bool> play_two_episodes(client games) {
@@ -423,20 +477,7 @@ task<> take_the_slot_of_an_idle_one(client games) {
 TEST_CASE("openenv client: a session that waits is given the slot of one between two episodes",
           "[openenv]") {
   const auto episode = saying({observation(), observation({{"end", 1}}, true), observation()});
-  std::atomic<int> playing{0};
-  fake_server server({.session =
-                          [&](fake_connection& to) {
-                            if (++playing == 1) {
-                              episode.session(to);
-                            } else {
-                              to.send_text(
-                                  error_text(server_error::capacity_reached, "full",
-                                             {{"active_sessions", 1}, {"max_sessions", 1}}));
-                              to.send_close(1000, "");
-                            }
-                            --playing;
-                          },
-                      .http = {}});
+  fake_server server(with_one_slot(episode.session));
   const testing::captured_stderr said;
   {
     troupe::system sys;
