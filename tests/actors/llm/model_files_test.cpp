@@ -103,9 +103,9 @@ TEST_CASE("model files: a configuration that is no object is refused by its file
           (model.path() / name).string() + ": expected an object, got array");
   }
   tied_model model;
-  model.change_config("rope_scaling", json::array({1}));
+  model.change_config("rope_parameters", json::array({1}));
   CHECK_THAT(refusal_of(model.path()),
-             Contains("config.json: /rope_scaling: expected an object, got array"));
+             Contains("config.json: /rope_parameters: expected an object, got array"));
 }
 
 TEST_CASE("model files: a model without a head that config.json does not tie is refused") {
