@@ -214,71 +214,87 @@ class template_maker {
 
  private:
   std::size_t draw(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
-  std::string name() {
-    constexpr const char* names[] = {"a", "b", "c", "messages", "tools", "numbers", "d", "u"};
-    return names[draw(std::size(names))];
-  }
-  std::string number() {
-    constexpr const char* numbers[] = {"0", "1", "-1", "2", "7", "99999", "9223372036854775807"};
-    return numbers[draw(std::size(numbers))];
+  template <std::size_t N>
+  const char* one_of(const char* const (&choices)[N]) {
+    return choices[draw(N)];
   }
 
-  std::string value(int depth) {
-    if (depth == 0) return draw(2) ? name() : draw(2) ? number() : "'xy'";
-    const auto inner = [&] { return value(depth - 1); };
-    switch (draw(12)) {
+  // Values of the type that their place needs, so that most templates write something.
+  std::string number(int depth) {
+    if (depth <= 0) return one_of({"0", "1", "-1", "2", "n", "99", "9223372036854775807"});
+    return draw(2) ? '(' + list(depth - 1) + " | length)"
+                   : '(' + number(depth - 1) + one_of({" + ", " * ", " - "}) + number(0) + ')';
+  }
+  std::string text(int depth) {
+    if (depth <= 0) return one_of({"s", "u", "'xy'", "html"});
+    const auto inner = text(depth - 1);
+    switch (draw(7)) {
       case 0:
-        return '(' + inner() + " + " + inner() + ')';
+        return '(' + inner + " + " + text(depth - 1) + ')';
       case 1:
-        return '(' + inner() + " * " + inner() + ')';
+        return '(' + inner + " ~ " + any(depth - 1) + ')';
       case 2:
-        return '[' + inner() + ", " + inner() + ']';
+        return inner + '[' + number(0) + ':' + number(0) + ']';
       case 3:
-        return "{'a': " + inner() + ", 'b': " + inner() + '}';
+        return inner + ".replace('x', 'xx')";
       case 4:
-        return inner() + '[' + inner() + ']';
+        return '(' + inner + " * " + number(0) + ')';
       case 5:
-        return inner() + '[' + number() + ':' + number() + ':' + number() + ']';
-      case 6:
-        return "range(" + number() + ')';
-      case 7:
-        return '(' + inner() + " if " + inner() + " else " + inner() + ')';
-      case 8:
-        return '(' + inner() + filter() + ')';
-      case 9:
-        return '(' + inner() + " ~ " + inner() + ')';
-      case 10:
-        return '(' + inner() + " in " + inner() + ')';
+        return '(' + inner + one_of({" | upper", " | trim", " | indent", " | string"}) + ')';
       default:
-        return inner() + ".replace('x', 'xx')";
+        return '(' + list(depth - 1) + one_of({" | join(',')", " | tojson", " | string"}) + ')';
+    }
+  }
+  std::string list(int depth) {
+    if (depth <= 0) return one_of({"numbers", "words", "messages", "tools", "range(9)"});
+    const auto inner = list(depth - 1);
+    switch (draw(6)) {
+      case 0:
+        return '[' + any(depth - 1) + ", " + any(depth - 1) + ']';
+      case 1:
+        return '(' + inner + " + " + list(depth - 1) + ')';
+      case 2:
+        return "range(" + number(0) + ')';
+      case 3:
+        return '(' + inner + " | reverse | list)";
+      case 4:
+        return inner + '[' + number(0) + ":]";
+      default:
+        return '(' + inner + " * " + number(0) + ')';
+    }
+  }
+  std::string any(int depth) {
+    switch (draw(4)) {
+      case 0:
+        return number(depth);
+      case 1:
+        return text(depth);
+      case 2:
+        return list(depth);
+      default:
+        return "{'a': " + text(depth - 1) + ", 'b': d}";
     }
   }
 
-  std::string filter() {
-    constexpr const char* filters[] = {"tojson", "length", "trim",    "list",     "first",
-                                       "last",   "upper",  "reverse", "sort",     "string",
-                                       "items",  "unique", "indent",  "join(',')"};
-    return std::string(" | ") + filters[draw(std::size(filters))];
-  }
-
   std::string statement(int depth) {
-    if (depth == 0) return "{{ " + value(1 + int(draw(3))) + " }}";
+    if (depth == 0) return "{{ " + any(1 + int(draw(2))) + " }}";
     const auto inside = [&] { return statements(depth - 1); };
     switch (draw(7)) {
       case 0:
-        return "{% for a in " + value(2) + " %}" + inside() + "{% endfor %}";
+        return "{% for a in " + list(1) + " %}" + inside() + "{% endfor %}";
       case 1:
-        return "{% if " + value(2) + " %}" + inside() + "{% else %}" + inside() + "{% endif %}";
+        return "{% if " + any(1) + " %}" + inside() + "{% else %}" + inside() + "{% endif %}";
       case 2:
-        return "{% set " + name() + " = " + value(3) + " %}" + inside();
+        return "{% set s = " + text(2) + " %}" + inside();
       case 3:
-        return "{% set n = namespace(x=" + value(1) + ") %}{% for b in range(" + number() +
-               ") %}{% set n.x = n.x + n.x %}" + inside() + "{% endfor %}{{ n.x }}";
+        return "{% set k = namespace(x=" + (draw(2) ? text(0) : list(0)) +
+               ") %}{% for b in range(" + one_of({"3", "9", "9", "9", "9", "9", "9", "99999"}) +
+               ") %}{% set k.x = k.x + k.x %}" + inside() + "{% endfor %}{{ k.x }}";
       case 4:
-        return "{% macro m(a, b=1) %}" + inside() + (draw(2) ? "{{ m(b, a) }}" : "") +
-               "{% endmacro %}{{ m(" + value(2) + ") }}";
+        return "{% macro m(s, b=1) %}" + inside() + one_of({"", "", "", "{{ m(s, b) }}"}) +
+               "{% endmacro %}{{ m(" + text(1) + ") }}";
       case 5:
-        return "{% set c %}" + inside() + inside() + "{% endset %}{{ c * " + number() + " }}";
+        return "{% set s %}" + inside() + inside() + "{% endset %}{{ s * " + number(0) + " }}";
       default:
         return inside();
     }
@@ -289,9 +305,9 @@ class template_maker {
 
 TEST_CASE("made up: chat templates end within their bounds, whatever they say") {
   std::size_t refused = 0;
-  constexpr std::size_t templates = 1500;
+  constexpr std::size_t templates = 300;
   for (std::size_t seed = 0; seed < templates; ++seed)
-    refused += !writes(template_maker(seed).statements(1 + static_cast<int>(seed % 3)));
+    refused += !writes(template_maker(seed).statements(1 + static_cast<int>(seed % 2)));
   CHECK(refused > templates / 10);
   CHECK(refused < templates * 9 / 10);
 }
