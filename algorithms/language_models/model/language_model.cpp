@@ -225,13 +225,12 @@ language_model language_model_of(const model_section& section) {
                       .thinking = section.thinking,
                       .keep_thoughts = section.thoughts == earlier_thoughts::keep};
   made.generation_config = read_generation_config(words);
-  if (section.chat_template != "none") {
-    made.style = llm::find_chat_style(words, section.chat_template);
-    if (!made.style && words != base) made.style = llm::find_chat_style(base);
-    if (made.style && !made.thinking)
-      made.thinking = llm::without_thinking(made.style->source()).second;
-  }
+  const bool is_plain = section.chat_template == "none";
+  if (!is_plain) made.style = llm::find_chat_style(words, section.chat_template);
   made.special_tokens = made.style ? made.style->tokens() : llm::read_named_tokens(words);
+  if (!is_plain && !made.style && words != base) made.style = llm::find_chat_style(base);
+  if (made.style && !made.thinking)
+    made.thinking = llm::without_thinking(made.style->source()).second;
   made.is_letters = !made.style && are_letters(made.tokens);
   if (!made.style) set_plain_end(made, path);
   tell_format(made, section);
