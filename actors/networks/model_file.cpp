@@ -4,9 +4,12 @@
 
 #include <caffe2/serialize/inline_container.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <tuple>
@@ -422,62 +425,100 @@ void save_model(const fs::path& path, const actor_critic& model, std::uint64_t p
   save_model(path, {model.shape(), model.options(), model.parameters(), policy_version});
 }
 
+namespace {
+
+// Throws c10::Error, or another exception, for what is no model.
+saved_model read_saved(std::istream& file) {
+  caffe2::serialize::PyTorchStreamReader records(&file);
+  const auto pickle = records.getRecord("data.pkl");
+  const fields dict(read_plain_pickle(text_of(pickle)));
+  TORCH_CHECK(dict.number("format") == 1, "format ", dict.number("format"), ", expected 1");
+  saved_model model;
+  model.shape = {dict.number("obs_size"), dict.number("discrete_actions"),
+                 dict.number("continuous_size"), dict.numbers("multi_discrete")};
+  if (dict.has("body")) {  // older files without a body have perceptrons
+    model.shape.image = dict.numbers("image");
+    model.shape.image_high = high_in(dict, "image_high");
+    model.options.body = network_body_of(dict.text("body"));
+    model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
+                         dict.numbers("cnn_strides"), dict.number("cnn_features")};
+  }
+  if (dict.has("multi_binary")) {  // older files know one kind of action and name no parts
+    model.shape.interleaved = dict.number("interleaved");
+    model.shape.multi_binary = dict.number("multi_binary");
+    model.shape.parts = parts_in(dict);
+  }
+  if (dict.has("states")) model.shape.states = dict.numbers("states");
+  if (dict.has("critic_only")) {  // older files have a single agent without masks
+    model.shape.critic_only = dict.number("critic_only");
+    model.shape.mask_size = dict.number("mask_size");
+    read_agents(dict, model.shape);
+  }
+  model.options.hidden = dict.numbers("hidden");
+  model.options.hidden_activation = activation_named(dict.text("activation"));
+  if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
+  for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
+                                    std::pair("use_sde", &model.options.use_sde),
+                                    std::pair("use_expln", &model.options.use_expln)}) {
+    if (dict.has(key)) *option = dict.at<bool>(key);
+  }
+  if (dict.has("kind")) {  // files without a kind are PPO's
+    model.options.kind = network_kind_of(dict.text("kind"));
+  }
+  model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
+  if (dict.has("score")) model.score = dict.at<double>("score");
+  if (dict.has("steps")) model.steps = dict.at<std::int64_t>("steps");
+  if (dict.has("algo")) model.algo = dict.text("algo");
+  if (dict.has("action_space")) {
+    model.action_space = space_from_json(nlohmann::json::parse(dict.text("action_space")));
+  }
+  const auto& block = dict.at<pickled_tensor>("parameters");
+  model.parameters = copy_parameters(block, records);
+  for (const auto& [name, tensor] : dict.tensors()) {
+    if (tensor.storage == block.storage) continue;  // a view of the parameters
+    model.beside.emplace_back(name, copy_tensor(name, tensor, records));
+  }
+  return model;
+}
+
+// Says which number of a tensor is not finite; "" if all are.
+std::string not_finite_in(const std::string& name, const at::Tensor& tensor) {
+  const auto flat = tensor.reshape({-1});
+  const std::span<const float> numbers(flat.data_ptr<float>(),
+                                       static_cast<std::size_t>(flat.numel()));
+  const auto at = std::ranges::find_if(numbers, [](float x) { return !std::isfinite(x); });
+  if (at == numbers.end()) return "";
+  return name + ": expected finite numbers, got " + std::to_string(*at) + " at index " +
+         std::to_string(at - numbers.begin());
+}
+
+// Says which tensor of a model has a number that is not finite, with which it can't act.
+std::string not_finite_in(const saved_model& model) {
+  auto found = not_finite_in("parameters", model.parameters);
+  if (!found.empty()) {
+    const auto layout = layout_of(model.shape, model.options);
+    if (layout.count != model.parameters.numel()) return found;  // it has no names
+    for (const auto& [name, tensor] : tensors_of(layout, model.parameters.data_ptr<float>()))
+      if (const auto named = not_finite_in(name, tensor); !named.empty()) return named;
+  }
+  for (const auto& [name, tensor] : model.beside)
+    if (found.empty()) found = not_finite_in(name, tensor);
+  return found;
+}
+
+}  // namespace
+
 saved_model load_model(const fs::path& path) {
   std::istringstream file(read_verified(path));
+  std::string wrong;
   try {
-    caffe2::serialize::PyTorchStreamReader records(&file);
-    const auto pickle = records.getRecord("data.pkl");
-    const fields dict(read_plain_pickle(text_of(pickle)));
-    TORCH_CHECK(dict.number("format") == 1, "format ", dict.number("format"), ", expected 1");
-    saved_model model;
-    model.shape = {dict.number("obs_size"), dict.number("discrete_actions"),
-                   dict.number("continuous_size"), dict.numbers("multi_discrete")};
-    if (dict.has("body")) {  // older files without a body have perceptrons
-      model.shape.image = dict.numbers("image");
-      model.shape.image_high = high_in(dict, "image_high");
-      model.options.body = network_body_of(dict.text("body"));
-      model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
-                           dict.numbers("cnn_strides"), dict.number("cnn_features")};
-    }
-    if (dict.has("multi_binary")) {  // older files know one kind of action and name no parts
-      model.shape.interleaved = dict.number("interleaved");
-      model.shape.multi_binary = dict.number("multi_binary");
-      model.shape.parts = parts_in(dict);
-    }
-    if (dict.has("states")) model.shape.states = dict.numbers("states");
-    if (dict.has("critic_only")) {  // older files have a single agent without masks
-      model.shape.critic_only = dict.number("critic_only");
-      model.shape.mask_size = dict.number("mask_size");
-      read_agents(dict, model.shape);
-    }
-    model.options.hidden = dict.numbers("hidden");
-    model.options.hidden_activation = activation_named(dict.text("activation"));
-    if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
-    for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
-                                      std::pair("use_sde", &model.options.use_sde),
-                                      std::pair("use_expln", &model.options.use_expln)}) {
-      if (dict.has(key)) *option = dict.at<bool>(key);
-    }
-    if (dict.has("kind")) {  // files without a kind are PPO's
-      model.options.kind = network_kind_of(dict.text("kind"));
-    }
-    model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
-    if (dict.has("score")) model.score = dict.at<double>("score");
-    if (dict.has("steps")) model.steps = dict.at<std::int64_t>("steps");
-    if (dict.has("algo")) model.algo = dict.text("algo");
-    if (dict.has("action_space")) {
-      model.action_space = space_from_json(nlohmann::json::parse(dict.text("action_space")));
-    }
-    const auto& block = dict.at<pickled_tensor>("parameters");
-    model.parameters = copy_parameters(block, records);
-    for (const auto& [name, tensor] : dict.tensors()) {
-      if (tensor.storage == block.storage) continue;  // a view of the parameters
-      model.beside.emplace_back(name, copy_tensor(name, tensor, records));
-    }
-    return model;
+    auto model = read_saved(file);
+    wrong = not_finite_in(model);
+    if (wrong.empty()) return model;
   } catch (const std::exception& error) {
     fail(path, std::string("not a model of this program: ") + error.what());
   }
+  fail(path, wrong);
 }
 
 std::string writer_of(const saved_model& model) {

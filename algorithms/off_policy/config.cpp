@@ -47,30 +47,14 @@ void describe(options_schema<collection_section>& s) {
       .help(
           "The first so many environment steps take uniformly random actions; training begins once "
           "more have been made.");
-  s.field("train_freq", &collection_section::train_freq)
-      .at_least(1)
-      .at_most(1'048'576)
-      .unit("steps")
-      .help(
-          "The number of steps of each environment between updates; one message asks for all of "
-          "them.");
+  describe_train_freq(s);
   s.field("gradient_steps", &collection_section::gradient_steps)
       .at_least(-1)
       .at_most(1'048'576)
       .help(
           "The number of gradient steps of an update; -1 means as many as a collection has "
           "environment steps.");
-  s.field("workers", &collection_section::workers)
-      .at_least(1)
-      .at_most(4096)
-      .help(
-          "The number of collections under way at once in async mode; each has its own "
-          "environments.");
-  s.field("max_staleness", &collection_section::max_staleness)
-      .at_least(0)
-      .at_most(1'000'000)
-      .unit("updates")
-      .help("In async mode, collections may be so many updates ahead of the trainer.");
+  describe_async_collections(s);
   s.rule("gradient_steps", "-1 or a number > 0",
          [](const collection_section& c) { return c.gradient_steps != 0; });
 }

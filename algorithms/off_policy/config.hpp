@@ -106,6 +106,34 @@ struct off_policy_config_with : off_policy_config {
   Policy policy;
 };
 
+/// Describes the field `train_freq` of the section `collection`.
+template <class Section>
+void describe_train_freq(options_schema<Section>& s) {
+  s.field("train_freq", &Section::train_freq)
+      .at_least(1)
+      .at_most(1'048'576)
+      .unit("steps")
+      .help(
+          "The number of steps of each environment between updates; one message asks for all of "
+          "them.");
+}
+
+/// Describes the fields of the section `collection` that are for async mode.
+template <class Section>
+void describe_async_collections(options_schema<Section>& s) {
+  s.field("workers", &Section::workers)
+      .at_least(1)
+      .at_most(4096)
+      .help(
+          "The number of collections under way at once in async mode; each has its own "
+          "environments.");
+  s.field("max_staleness", &Section::max_staleness)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("updates")
+      .help("In async mode, collections may be so many updates ahead of the trainer.");
+}
+
 /// The rules about options without effect that all off-policy algorithms have.
 std::vector<idle_rule> idle_rules_of(const off_policy_config& config);
 

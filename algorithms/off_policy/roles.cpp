@@ -8,6 +8,7 @@
 #include "actors/random/derived_seed.hpp"
 #include "actors/replay/image_part.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
+#include "algorithms/off_policy/run_collectors.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"
@@ -40,12 +41,6 @@ void tell_capacity(const transition_ring_options& ring, const network_shape& sha
              {"transition_bytes", transition_bytes(widths_of(shape), ring.images)},
              {"replay.max_bytes", ring.max_bytes}});
 }
-
-struct collectors_state {
-  std::int64_t begun;
-  std::int64_t episodes_to_log;
-  replica_states replicas;
-};
 
 }  // namespace
 
@@ -122,37 +117,22 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
   const auto& c = algorithm_.config;
   roles.steps = c.collection.train_freq;
   roles.environments = c.env.n_envs;
-  collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
-                               .observers = observers_of(in.metrics, c.env.id),
-                               .environment_seed = in.seed_of_segment("environments"),
-                               .shape = shape,
-                               .network = in.settings.network,
-                               .explore = algorithm_.explore,
-                               .n_step = c.replay.n_step,
-                               .discount_rewards = c.env.normalize_reward,
-                               .gamma = algorithm_.gamma,
-                               .seed = in.settings.seed};
+  auto collecting = collector_options_of(in, c.env, shape);
+  collecting.explore = algorithm_.explore;
+  collecting.n_step = c.replay.n_step;
+  collecting.discount_rewards = c.env.normalize_reward;
+  collecting.gamma = algorithm_.gamma;
   if (algorithm_.agents) collecting.agents = algorithm_.agents(shape);
   collecting.agents.env_options = c.env.options.text;
-  serve_options hosting{.name = "collectors",
-                        .replicas = collectors(),
-                        .placement = place_of(c.env),
-                        .deadline = long_call,
-                        .max_call_time = max_call_time_of(c.env)};
-  roles.collectors =
-      co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
+  roles.collectors = co_await serve_run_collectors(in, c.env, std::move(collecting), collectors());
   collectors_expected_ = collectors();
   if (!from) co_return;
   auto saved = state_in<collectors_state>(*from, "collectors.bin");
   *roles.begun = saved.begun;
   episodes_to_log_ = saved.episodes_to_log;
   if (!agent_returns_.empty()) restore_returns(*from);
-  if (saved.replicas.size() > collectors()) {
-    throw state_error("checkpoint: expected at most " + std::to_string(collectors()) +
-                      " collectors, got " + std::to_string(saved.replicas.size()));
-  }
-  collectors_expected_ = saved.replicas.size();
-  co_await restore_each<&collector::restore>(in, roles.collectors, std::move(saved.replicas));
+  collectors_expected_ =
+      co_await restore_collectors(in, roles.collectors, std::move(saved.replicas), collectors());
 }
 
 void off_policy::restore_returns(const checkpoint& from) {

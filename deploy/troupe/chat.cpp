@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/llm/files/known_models.hpp"
+#include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/generator/conversation_writer.hpp"
 #include "actors/llm/tokenizer/conversation_format.hpp"
 #include "actors/torch/torch_threads.hpp"
@@ -122,6 +123,9 @@ int chat(const chat_arguments& arguments) {
     talk(arguments);
     return 0;
   } catch (const std::invalid_argument& e) {
+    print_error("troupe chat", e.what());
+    return 2;
+  } catch (const llm_file_error& e) {  // as train and eval end for a model that can't be used
     print_error("troupe chat", e.what());
     return 2;
   } catch (const std::exception& e) {

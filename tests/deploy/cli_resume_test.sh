@@ -86,6 +86,17 @@ run train --runs explores --algo dqn --seed 4 -n 400 --metrics-port 0 policy.hid
 run train --resume explores/dqn/CartPole-v1_1 --steps 800 --metrics-port 0
 [[ $code -eq 0 ]] && grep -q 'schedule=exploration was="1 to 0.2 at step 400" becomes="1 to 0.2 at step 400, then 0.2 to step 800"' err
 report "exploration is a schedule, too" $?
+table=table/q_learning/Blackjack-v1_1
+run train --algo q_learning --env Blackjack-v1 --runs table --seed 4 -n 1024 --metrics-port 0 trainer.lr_schedule=linear \
+  checkpoint.every_updates=16 evaluation.every_steps=0 evaluation.final_episodes=2 log.episodes=20
+[[ $code -eq 0 ]]
+report "a table is trained by a rate that falls to 0" $?
+run train --resume $table --steps 2048 --metrics-port 0
+[[ $code -eq 0 && $(rates $table | tr ' ' '\n' | tail -n 20 | sort -u) == 0.000000 ]]
+report "which stays 0 after a later end" $?
+grep -q 'the learning rate stays 0 after the earlier end.*schedule=trainer.lr_schedule was="0.1 to 0 at step 1024" becomes="0.1 to 0 at step 1024, then 0 to step 2048"' err &&
+  grep -q 'schedule=exploration was="1 to 0.05 at step 1024" becomes="1 to 0.05 at step 1024, then 0.05 to step 2048"' err
+report "and so is told, with its exploration" $?
 
 # ---- started again
 

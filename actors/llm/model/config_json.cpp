@@ -22,7 +22,9 @@ using nlohmann::json;
 class field_reader {
  public:
   field_reader(const json& object, std::string place) : object_(object), place_(std::move(place)) {
-    if (!object.is_object()) throw llm_file_error(place_ + ": expected an object");
+    if (object.is_object()) return;
+    const auto end = place_.ends_with(": ") ? place_.size() - 2 : place_.size();
+    throw llm_file_error(place_.substr(0, end) + ": expected an object, got " + object.type_name());
   }
 
   llm_file_error error(const std::string& field, const std::string& expected) const {

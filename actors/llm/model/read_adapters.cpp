@@ -27,7 +27,8 @@ constexpr const char* config_name = "adapter_config.json";
 json read_adapter_config(const fs::path& folder) {
   auto config = read_model_json(folder / config_name);
   if (!config.is_object())
-    throw llm_file_error((folder / config_name).string() + ": expected an object");
+    throw llm_file_error((folder / config_name).string() + ": expected an object, got " +
+                         config.type_name());
   return config;
 }
 

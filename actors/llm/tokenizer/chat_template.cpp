@@ -17,19 +17,33 @@
 
 namespace troupe::llm {
 
-/// A text that is written when it is first needed.
-struct lazy_text {
-  std::once_flag once;
-  jinja::text text;
-};
-
 struct chat_style::program {
-  std::string source, tools_source, name;
+  /// A value that is computed when it is first needed.
+  template <class T>
+  class lazy {
+   public:
+    template <class Compute>
+    const T& get(const Compute& compute) {
+      std::call_once(once_, [&] { value_ = compute(); });
+      return value_;
+    }
+
+   private:
+    std::once_flag once_;
+    T value_ = {};
+  };
+  /// What is needed with each prompt, and is the same for all.
+  struct facts {
+    lazy<jinja::text> answered;  ///< a short conversation, in which the end of a turn is looked for
+    std::array<lazy<bool>, 4> rewrites;  ///< with thoughts or not, with tools or not
+  };
+
+  std::string source, name;
+  named_templates templates;
   named_tokens tokens;
   jinja::jinja_template plain;
   std::optional<jinja::jinja_template> for_tools;
-  /// A short conversation, in which the end of a turn is looked for with each prompt.
-  std::shared_ptr<lazy_text> answered;
+  std::shared_ptr<facts> known;
 };
 
 const chat_style chat_style::bytes(byte_chat_template(), "the bytes model");
@@ -47,25 +61,29 @@ jinja::jinja_template parsed_template(std::string_view source, const std::string
 }  // namespace
 
 chat_style::chat_style(std::string_view jinja, const std::string& place, named_tokens tokens,
-                       std::string name, std::string_view for_tools) {
+                       std::string name, named_templates others) {
   program made{.source = std::string(jinja),
-               .tools_source = std::string(for_tools),
                .name = std::move(name),
+               .templates = std::move(others),
                .tokens = std::move(tokens),
                .plain = parsed_template(jinja, place),
                .for_tools = std::nullopt,
-               .answered = std::make_shared<lazy_text>()};
-  if (!for_tools.empty()) made.for_tools = parsed_template(for_tools, place);
+               .known = std::make_shared<program::facts>()};
+  const auto for_tools = made.templates.find("tool_use");
+  if (for_tools != made.templates.end()) made.for_tools = parsed_template(for_tools->second, place);
+  made.templates.insert_or_assign("default", made.source);
+  made.templates.insert_or_assign(made.name, made.source);
   program_ = std::make_shared<const program>(std::move(made));
 }
 
 const std::string& chat_style::name() const { return program_->name; }
 const std::string& chat_style::source() const { return program_->source; }
+const named_templates& chat_style::templates() const { return program_->templates; }
 const named_tokens& chat_style::tokens() const { return program_->tokens; }
 
 bool chat_style::operator==(const chat_style& other) const {
   const auto &a = *program_, &b = *other.program_;
-  return a.source == b.source && a.tools_source == b.tools_source && a.tokens == b.tokens;
+  return a.templates == b.templates && a.tokens == b.tokens;
 }
 
 namespace {
@@ -277,13 +295,28 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, const chat_style& sty
 }
 
 std::string end_of_turn(const tokenizer& tokens, const chat_style& style) {
-  auto& answered = *style.parsed().answered;
-  std::call_once(answered.once, [&] {
-    answered.text = render_chat(style, probe_messages, {.generation_prompt = false});
-  });
-  const auto& text = answered.text;
+  const auto& text = style.parsed().known->answered.get(
+      [&] { return render_chat(style, probe_messages, {.generation_prompt = false}); });
   const auto token = next_token(tokens, text, end_of_probe(text), text.size(), false);
   return token ? std::string(tokens.bytes_of(token->id)) : std::string();
+}
+
+bool rewrites_turns(const chat_style& style, const chat_options& options) {
+  const auto compute = [&] {
+    auto opening = options;
+    opening.generation_prompt = true;
+    const chat_message asked{"user", "x"}, next{"user", "z"};
+    const chat_message answer{"assistant", "<think>\nThought.\n</think>\n\ny"};
+    try {
+      const auto before = render_chat(style, {asked}, opening).chars;
+      const auto after = render_chat(style, {asked, answer, next}, opening).chars;
+      return !after.starts_with(before) || after.find("Thought.") == after.npos;
+    } catch (const std::invalid_argument&) {
+      return false;  // a template for one turn alone
+    }
+  };
+  const auto which = (options.thinking ? 1u : 0u) + (options.tools.empty() ? 0u : 2u);
+  return style.parsed().known->rewrites[which].get(compute);
 }
 
 std::vector<token_id> encode_next_turn(const tokenizer& tokens, const chat_style& style,

@@ -18,6 +18,9 @@ namespace troupe::llm {
 /// The texts of tokens that a chat template may write by their names, such as bos_token.
 using named_tokens = std::map<std::string, std::string, std::less<>>;
 
+/// Chat templates by their names, such as "default".
+using named_templates = std::map<std::string, std::string, std::less<>>;
+
 /// The format of a model's conversations: its chat template, which is a program in Jinja
 /// (actors/llm/jinja). Copies are cheap.
 class chat_style {
@@ -25,14 +28,17 @@ class chat_style {
   /// The format of Troupe's own bytes model (byte_tokenizer.hpp).
   static const chat_style bytes;
 
-  /// Reads a template. `name` is what the model calls it. `for_tools` is another template, for
-  /// conversations with tools; empty means none. Throws llm_file_error for what isn't a template
-  /// and for what the interpreter doesn't know; `place` begins the message.
+  /// Reads a template. `name` is what the model calls it. `others` are further templates of the
+  /// model, of which "tool_use" writes conversations with tools. Throws llm_file_error for what
+  /// isn't a template and for what the interpreter doesn't know; `place` begins the message.
   chat_style(std::string_view jinja, const std::string& place, named_tokens tokens = {},
-             std::string name = "default", std::string_view for_tools = "");
+             std::string name = "default", named_templates others = {});
 
   const std::string& name() const;    ///< "default", or what the model calls the template
   const std::string& source() const;  ///< the template
+  /// The templates that a model of this style is written with: `source` is the default one, and
+  /// also there by its name.
+  const named_templates& templates() const;
   const named_tokens& tokens() const;
   bool operator==(const chat_style& other) const;
 
@@ -54,8 +60,9 @@ std::string read_chat_template(const std::filesystem::path& path, const std::str
 
 /// The style of a model's folder or GGUF file, with the tokens that its template may name. As in
 /// transformers, conversations with tools are written by the template "tool_use" if there is one
-/// and no name was given. None for a base model, which has no template. Throws llm_file_error for
-/// an unknown name, and like the constructor of chat_style.
+/// and no name was given. With a name the style has no other templates. None for a base model,
+/// which has no template. Throws llm_file_error for an unknown name, and like the constructor of
+/// chat_style.
 std::optional<chat_style> find_chat_style(const std::filesystem::path& path,
                                           const std::string& name = "");
 /// The same. Throws llm_file_error if there is none.
@@ -121,6 +128,11 @@ std::vector<token_id> encode_next_turn(const tokenizer& tokens, const chat_style
 std::vector<token_id> encode_answer(const tokenizer& tokens, const chat_style& style,
                                     const std::vector<chat_message>& before,
                                     const chat_message& answer, const chat_options& options = {});
+
+/// True if the template writes earlier turns anew when a conversation goes on: it drops thoughts,
+/// or what its generation prompt opened, from earlier answers. False for a template that can't
+/// write several turns.
+bool rewrites_turns(const chat_style& style, const chat_options& options);
 
 /// The text of the token that ends an answer: the first one after a short answer. Empty if the
 /// template writes none. Throws like encode_chat.

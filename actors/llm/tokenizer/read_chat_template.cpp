@@ -13,10 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The templates of a model by their names.
-using named_templates = std::map<std::string, std::string, std::less<>>;
-
-constexpr std::string_view default_name = "default", tools_name = "tool_use";
+constexpr std::string_view default_name = "default";
 
 named_templates templates_of(const gguf_file& file) {
   constexpr std::string_view key = "tokenizer.chat_template";
@@ -139,13 +136,14 @@ std::string read_chat_template(const fs::path& path, const std::string& name) {
 }
 
 std::optional<chat_style> find_chat_style(const fs::path& path, const std::string& name) {
-  const auto all = templates_of(path);
+  std::optional<gguf_file> file;  // its tokens and templates are read once
+  if (path.extension() == ".gguf") file.emplace(path);
+  auto all = file ? templates_of(*file) : templates_of(path);
   if (all.empty() && name.empty()) return std::nullopt;
-  const auto for_tools = all.find(tools_name);
-  const bool has_two = name.empty() && for_tools != all.end();
-  return chat_style(chosen(all, path, name), path.string(), read_named_tokens(path),
-                    name.empty() ? std::string(default_name) : name,
-                    has_two ? std::string_view(for_tools->second) : std::string_view());
+  const auto source = chosen(all, path, name);
+  if (!name.empty()) all.clear();
+  return chat_style(source, path.string(), file ? tokens_of(*file) : read_named_tokens(path),
+                    name.empty() ? std::string(default_name) : name, std::move(all));
 }
 
 chat_style read_chat_style(const fs::path& path, const std::string& name) {

@@ -93,10 +93,10 @@ void language_model::write_model(const std::filesystem::path& folder, const at::
   written.eos_tokens.assign(stop.rbegin(), stop.rend());
   llm::write_model(folder, written, llm::weights_in(config, parameters), notes);
   const std::string end(tokens.bytes_of(end_id()));
-  const bool sets_thinking = thinking && style && !chat_template.empty();
-  llm::write_tokenizer(folder, parts, end,
-                       sets_thinking ? llm::with_thinking(chat_template, *thinking) : chat_template,
-                       special_tokens);
+  auto templates = style ? style->templates() : llm::named_templates{};
+  if (thinking)
+    for (auto& [name, text] : templates) text = llm::with_thinking(text, *thinking);
+  llm::write_tokenizer(folder, parts, end, templates, special_tokens);
   write_generation_config(folder, written, generation_config);
 }
 
@@ -211,8 +211,7 @@ language_model language_model_of(const model_section& section) {
                                        .max_positions = section.max_positions}),
             .tokens = llm::tokenizer(parts),
             .style = llm::chat_style::bytes,
-            .parts = std::move(parts),
-            .chat_template = std::string(llm::byte_chat_template())};
+            .parts = std::move(parts)};
   }
   const std::filesystem::path path = section.path;
   const auto base = base_of(section);
@@ -225,17 +224,13 @@ language_model language_model_of(const model_section& section) {
                       .parts = std::move(parts),
                       .thinking = section.thinking,
                       .keep_thoughts = section.thoughts == earlier_thoughts::keep};
-  made.special_tokens = llm::read_named_tokens(words);
   made.generation_config = read_generation_config(words);
-  if (section.chat_template != "none") {
-    made.style = llm::find_chat_style(words, section.chat_template);
-    if (!made.style && words != base) made.style = llm::find_chat_style(base);
-    if (made.style) {
-      const auto [text, thinking] = llm::without_thinking(made.style->source());
-      made.chat_template = text;
-      if (!made.thinking) made.thinking = thinking;
-    }
-  }
+  const bool is_plain = section.chat_template == "none";
+  if (!is_plain) made.style = llm::find_chat_style(words, section.chat_template);
+  made.special_tokens = made.style ? made.style->tokens() : llm::read_named_tokens(words);
+  if (!is_plain && !made.style && words != base) made.style = llm::find_chat_style(base);
+  if (made.style && !made.thinking)
+    made.thinking = llm::without_thinking(made.style->source()).second;
   made.is_letters = !made.style && are_letters(made.tokens);
   if (!made.style) set_plain_end(made, path);
   tell_format(made, section);

@@ -26,7 +26,6 @@ struct language_model {
   /// The chat format. None means plain text: the letters model, and base models.
   std::optional<llm::chat_style> style = {};
   llm::tokenizer_parts parts = {};  ///< for write_model
-  std::string chat_template = {};   ///< for write_model; empty if there is none
   bool is_letters = false;          ///< true if problems are asked in letters instead of words
   /// The token that ends an answer in plain text. None means the first of config.eos_tokens.
   std::optional<llm::token_id> plain_end = {};
@@ -45,7 +44,7 @@ struct language_model {
   std::vector<llm::token_id> stop_ids() const;
   /// The tokens of a text as an answer, with the token that ends it.
   std::vector<llm::token_id> answer_of(const std::string& text) const;
-  /// Writes a folder with the network, these weights [P], the tokenizer and the template, which
+  /// Writes a folder with the network, these weights [P], the tokenizer and the templates, which
   /// transformers, `troupe chat` and the option model.path can read. They stop at the tokens of
   /// stop_ids(). `score` is the result of the evaluation for which the model is kept, if any.
   /// Throws std::system_error.

@@ -15,6 +15,7 @@ off_policy_config q_learning_config::shared() const {
   c.algo = algo;
   c.env = env;
   c.total_steps = total_steps;
+  c.schedule_steps = schedule_steps;
   c.seed = seed;
   c.mode = mode;
   c.collection = {.learning_starts = 0,
@@ -44,32 +45,12 @@ void describe(options_schema<q_rule_options>& s) {
 }
 
 void describe(options_schema<q_collection_section>& s) {
-  s.field("train_freq", &q_collection_section::train_freq)
-      .at_least(1)
-      .at_most(1'048'576)
-      .unit("steps")
-      .help(
-          "The number of steps of each environment between updates; one message asks for all of "
-          "them.");
-  s.field("workers", &q_collection_section::workers)
-      .at_least(1)
-      .at_most(4096)
-      .help(
-          "The number of collections under way at once in async mode; each has its own "
-          "environments.");
-  s.field("max_staleness", &q_collection_section::max_staleness)
-      .at_least(0)
-      .at_most(1'000'000)
-      .unit("updates")
-      .help("In async mode, collections may be so many updates ahead of the trainer.");
+  describe_train_freq(s);
+  describe_async_collections(s);
 }
 
 std::vector<idle_rule> idle_rules_of(const q_learning_config& c) {
-  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
-  rules.push_back({c.mode == training_mode::sync,
-                   "mode is sync",
-                   {"collection.workers", "collection.max_staleness"}});
-  return rules;
+  return idle_rules_of(c.shared());
 }
 
 void describe(options_schema<q_learning_config>& s) {
@@ -83,6 +64,7 @@ void describe(options_schema<q_learning_config>& s) {
       .help(
           "Training ends after at least so many environment steps; the last collection is "
           "completed.");
+  describe_schedule_steps(s, &config::schedule_steps, "environment steps");
   s.field("seed", &config::seed).help("The seed of actions and environments.");
   s.field("mode", &config::mode)
       .help(

@@ -30,6 +30,7 @@ struct q_learning_config {
   std::string algo = "q_learning";
   env_section env;
   std::int64_t total_steps = 100'000;
+  std::optional<std::int64_t> schedule_steps = {};
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   q_collection_section collection;

@@ -13,6 +13,7 @@
 #include "actors/trainer/learn_and_push.hpp"
 #include "actors/weights/give_weights.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
+#include "algorithms/off_policy/run_collectors.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
@@ -20,13 +21,6 @@
 namespace troupe {
 
 namespace {
-
-/// The state of the collections in a checkpoint.
-struct collections_state {
-  std::int64_t begun;
-  std::int64_t episodes_to_log;
-  replica_states replicas;
-};
 
 /// The actions of a table. Throws std::invalid_argument, which names the environment and its
 /// spaces, if there can be no table.
@@ -83,6 +77,10 @@ std::size_t q_learning::collectors() const {
   return std::max(workers(), static_cast<std::size_t>(config_.env.replicas));
 }
 
+std::int64_t q_learning::schedule_steps() const {
+  return config_.schedule_steps.value_or(config_.total_steps);
+}
+
 loop_sizes q_learning::sizes() const { return {.batch = 1, .rollouts = workers()}; }
 
 // ---- one update, in the order in which it happens --------------------------------------------
@@ -128,7 +126,7 @@ task<> q_learning::record(const tabular_report& learned) {
   episodes_to_log_ = 0;
   progress_row row{
       in.progress.steps,
-      {{"rollout/exploration_rate", config_.exploration.at(in.progress.steps, config_.total_steps)},
+      {{"rollout/exploration_rate", config_.exploration.at(in.progress.steps, schedule_steps())},
        {"train/td_error", learned.td_error},
        {"train/q_mean", learned.q_mean},
        {"train/learning_rate", learned.learning_rate},
@@ -189,32 +187,17 @@ task<> q_learning::serve_collectors(const checkpoint* from) {
   const auto& c = config_;
   roles.steps = c.collection.train_freq;
   roles.environments = c.env.n_envs;
-  collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
-                               .observers = observers_of(in.metrics, c.env.id),
-                               .environment_seed = in.seed_of_segment("environments"),
-                               .shape = shape,
-                               .network = in.settings.network,
-                               .explore = {.total_steps = c.total_steps, .epsilon = c.exploration},
-                               .gamma = c.trainer.gamma,
-                               .seed = in.settings.seed};
-  serve_options hosting{.name = "collectors",
-                        .replicas = collectors(),
-                        .placement = place_of(c.env),
-                        .deadline = long_call,
-                        .max_call_time = max_call_time_of(c.env)};
-  roles.collectors =
-      co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
+  auto collecting = collector_options_of(in, c.env, shape);
+  collecting.explore = {.total_steps = schedule_steps(), .epsilon = c.exploration};
+  collecting.gamma = c.trainer.gamma;
+  roles.collectors = co_await serve_run_collectors(in, c.env, std::move(collecting), collectors());
   collectors_expected_ = collectors();
   if (!from) co_return;
-  auto saved = state_in<collections_state>(*from, "collectors.bin");
+  auto saved = state_in<collectors_state>(*from, "collectors.bin");
   *roles.begun = saved.begun;
   episodes_to_log_ = saved.episodes_to_log;
-  if (saved.replicas.size() > collectors()) {
-    throw state_error(fmt::format("checkpoint: expected at most {} collectors, got {}",
-                                  collectors(), saved.replicas.size()));
-  }
-  collectors_expected_ = saved.replicas.size();
-  co_await restore_each<&collector::restore>(in, roles.collectors, std::move(saved.replicas));
+  collectors_expected_ =
+      co_await restore_collectors(in, roles.collectors, std::move(saved.replicas), collectors());
 }
 
 task<> q_learning::serve_replay(const checkpoint* from) {
@@ -238,7 +221,7 @@ task<> q_learning::save(checkpoint& state) {
   state.files["trainer.bin"] = co_await trainer_.route<&table_trainer::save>();
   auto states = co_await save_each<&collector::save>(in, roles.collectors, collectors_expected_);
   state.files["collectors.bin"] =
-      state_bytes(collections_state{*roles.begun, episodes_to_log_, std::move(states)});
+      state_bytes(collectors_state{*roles.begun, episodes_to_log_, std::move(states)});
   const auto held = co_await roles.replay.route<&replay_queue<collected_transitions>::save>();
   state.files["replay.bin"] = state_bytes(held);
 }

@@ -60,6 +60,7 @@ class q_learning : public environment_algorithm {
  private:
   std::size_t workers() const;
   std::size_t collectors() const;
+  std::int64_t schedule_steps() const;
   task<> serve_trainer(const checkpoint* from);
   task<> serve_collectors(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);

@@ -241,6 +241,37 @@ TEST_CASE("chat: files come before the configuration, and other templates have n
                     Contains("expected one of the chat templates default, tool_use, got rag"));
 }
 
+TEST_CASE("chat: a written model has the templates of the model that it was read from") {
+  const temporary_folder folder;
+  const auto rewritten = [&](const std::string& name) {
+    const auto to = folder.path / ("of_" + name);
+    std::filesystem::create_directories(to);
+    write_tokenizer(to, byte_tokenizer_parts(), "<|end|>",
+                    read_chat_style(folder.path / "model", name).templates());
+    return to;
+  };
+  const auto tools =
+      json::array({{{"name", "default"}, {"template", plain}},
+                   {{"name", "tool_use"}, {"template", "{{ tools | length }} tools"}},
+                   {{"name", "rag"}, {"template", "rag"}},
+                   {{"name", "../../out"}, {"template", "out"}},
+                   {{"name", ""}, {"template", "none"}}});
+  write(folder.path / "model/tokenizer_config.json", json{{"chat_template", tools}}.dump());
+  const auto all = rewritten("");
+  CHECK(said_by(all) == plainly);
+  CHECK(said_by(all, "", {.tools = "[{}]"}) == "1 tools");
+  CHECK(said_by(all, "rag") == "rag");
+  CHECK(read_chat_style(all).templates().size() == 3);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "out.jinja"));
+  // Who asks for a template by its name gets it by that name, and where no name is given.
+  const auto rag = rewritten("rag");
+  CHECK(said_by(rag) == "rag");
+  CHECK(said_by(rag, "rag") == "rag");
+  CHECK(said_by(rag, "", {.tools = "[{}]"}) == "rag");
+  CHECK_THROWS_WITH(read_chat_style(rag, "tool_use"), Contains("default, rag, got tool_use"));
+  CHECK_FALSE(std::filesystem::exists(rewritten("default") / "additional_chat_templates"));
+}
+
 TEST_CASE("chat: a template gets the tokens that the model names, as texts or as objects") {
   const temporary_folder folder;
   write(folder.path / "chat_template.jinja",
@@ -258,7 +289,7 @@ TEST_CASE("chat: a template gets the tokens that the model names, as texts or as
   const auto style = read_chat_style(folder.path);
   const auto again = folder.path / "again";
   std::filesystem::create_directories(again);
-  write_tokenizer(again, byte_tokenizer_parts(), "<|end|>", style.source(), style.tokens());
+  write_tokenizer(again, byte_tokenizer_parts(), "<|end|>", style.templates(), style.tokens());
   CHECK(said_by(again) == "<b>x<e>False");
 }
 

@@ -95,6 +95,19 @@ TEST_CASE(
   CHECK_FALSE(read_model(model.path()).weights.head.defined());
 }
 
+TEST_CASE("model files: a configuration that is no object is refused by its file") {
+  for (const std::string name : {"config.json", "generation_config.json"}) {
+    tied_model model;
+    write_durably(model.path() / name, "[1]");
+    CHECK(refusal_of(model.path()) ==
+          (model.path() / name).string() + ": expected an object, got array");
+  }
+  tied_model model;
+  model.change_config("rope_parameters", json::array({1}));
+  CHECK_THAT(refusal_of(model.path()),
+             Contains("config.json: /rope_parameters: expected an object, got array"));
+}
+
 TEST_CASE("model files: a model without a head that config.json does not tie is refused") {
   tied_model model;
   model.change_config("tie_word_embeddings", false);

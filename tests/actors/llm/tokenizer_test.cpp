@@ -53,7 +53,8 @@ TEST_CASE("tokenizer: what is written gives the same ids, and has the template b
                            fixtures / "llama3", fixtures.parent_path() / "tokenizer.gguf"}) {
     const temporary_folder folder;
     const auto before = read_tokenizer(from);
-    write_tokenizer(folder.path, read_tokenizer_parts(from), "<|im_end|>", "a template");
+    write_tokenizer(folder.path, read_tokenizer_parts(from), "<|im_end|>",
+                    {{"default", "a template"}});
     const auto after = read_tokenizer(folder.path);
     for (const auto& known : read_model_json(fixtures / "smollm" / "cases.json")) {
       const auto text = known["text"].get<std::string>();

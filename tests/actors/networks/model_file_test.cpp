@@ -2,10 +2,12 @@
 
 #include "actors/networks/model_file.hpp"
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include <sys/resource.h>
@@ -238,6 +240,33 @@ TEST_CASE("model_file: parameters that are not in the file are refused", "[polic
                                           Catch::Contains("of 4, got 1000 from 0 on"));
   save_model(path, {shape(), small(), at::arange(9, at::kFloat).slice(0, 3, 7), 0});
   CHECK(at::equal(load_model(path).parameters, at::arange(3, 7, at::kFloat)));
+}
+
+TEST_CASE("model_file: numbers that are not finite are refused by the name of their tensor",
+          "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  actor_critic model(shape(), small(), 1);
+  saved_model kept{model.shape(), model.options(), model.parameters().detach().clone()};
+  kept.beside = {{"qf0.0.bias", at::zeros({3})}};
+  const auto refusal_with = [&](at::Tensor& tensor, std::int64_t at, float number) {
+    const auto before = tensor.clone();
+    tensor[at] = number;
+    save_model(path, kept);
+    tensor.copy_(before);
+    return testing::message_of([&] { load_model(path); });
+  };
+  const auto last = kept.parameters.numel() - 1;
+  CHECK(refusal_with(kept.parameters, 0, std::nanf("")) ==
+        "model file " + path.string() +
+            ": actor.0.weight: expected finite numbers, got nan at index 0");
+  CHECK_THAT(
+      refusal_with(kept.parameters, last, std::numeric_limits<float>::infinity()),
+      Catch::Matchers::Contains("critic.2.bias: expected finite numbers, got inf at index 0"));
+  CHECK_THAT(refusal_with(kept.beside[0].second, 1, std::nanf("")),
+             Catch::Matchers::Contains("qf0.0.bias: expected finite numbers, got nan at index 1"));
+  save_model(path, kept);
+  CHECK(at::equal(load_model(path).parameters, kept.parameters));
 }
 
 TEST_CASE("model_file: a model of another shape is refused with both shapes named", "[policy]") {

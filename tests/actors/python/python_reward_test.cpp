@@ -272,6 +272,11 @@ task<double> judge_one(service<python_reward> rewards, std::string text) {
   co_return result.total;
 }
 
+task<outcome<reward_result>> try_to_judge(service<python_reward> rewards, std::string text) {
+  judged_completion asked{"p", std::move(text), "{}"};
+  co_return co_await rewards.try_route<&python_reward::evaluate>(std::move(asked));
+}
+
 task<> gather_calls(system& sys) {
   const auto rewards = co_await serve_reward(sys, of_functions({"rewards:sized"}));
   std::vector<task<double>> calls;
@@ -417,6 +422,42 @@ task<> judge_what_kills(system& sys, std::string word) {
   CHECK(after == 1);
   // The replica has served all the time.
   CHECK_THAT(sys.metrics().text(), Contains("troupe_replica_restarts_total{service=\"reward\"} 0"));
+}
+
+/// Every tenth of 500 answers raises, and ten of these hang.
+task<> judge_five_hundred(system& sys) {
+  auto options = of_functions({"rewards:by_word"});
+  options.timeout = 0.25;
+  const auto rewards = co_await serve_reward(sys, std::move(options));
+  std::vector<task<outcome<reward_result>>> calls;
+  for (int i = 0; i < 500; ++i) {
+    const std::string word = i % 10 != 5 ? "fine" : i % 50 == 5 ? "hang" : "throw";
+    calls.push_back(try_to_judge(rewards, word + std::to_string(i)));
+  }
+  const auto results = co_await all(std::move(calls));
+  int judged = 0, refused = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    CAPTURE(i);
+    CHECK(bool(results[i]) == (i % 10 != 5));
+    if (results[i]) {
+      ++judged;
+      CHECK(results[i].value().total == 1);
+    } else {
+      ++refused;
+      CHECK(is_kind(results[i].error(), error_kind::role_error));
+    }
+  }
+  CHECK(judged == 450);
+  CHECK(refused == 50);
+  CHECK_THAT(sys.metrics().text(), Contains("troupe_replica_restarts_total{service=\"reward\"} 0"));
+}
+
+TEST_CASE(
+    "python_reward: of 500 answers a tenth hangs or raises, and 450 are judged by one replica") {
+  log::set_level("off");
+  system sys({.threads = 1});
+  sys.run(judge_five_hundred(sys));
+  log::set_level("info");
 }
 
 TEST_CASE("python_reward: a crash or a hang does not restart the replica") {

@@ -160,16 +160,18 @@ TEST_CASE("language model: the choice of thinking is written with the template, 
   const temporary_folder folder;
   auto format = testing::thinking_format(false);
   format.config.eos_tokens = {400};
-  format.chat_template = "{{ messages }}";
+  const std::string source = "{{ messages }}{{ '<|im_end|>' }}";
+  format.style = llm::chat_style(source, "m", {}, "default", {{"tool_use", "{{ tools }}"}});
   const auto weights = llm::random_weights(format.config, 3);
   format.write_model(folder.path, llm::flatten_weights(format.config, weights));
   const auto text = llm::read_chat_template(folder.path);
   CHECK(llm::without_thinking(text).second == false);
-  CHECK(llm::without_thinking(text).first == format.chat_template);
+  CHECK(llm::without_thinking(text).first == source);
+  CHECK(llm::without_thinking(llm::read_chat_template(folder.path, "tool_use")).second == false);
   // Without a choice the template is written as it came.
   format.thinking.reset();
   format.write_model(folder.path, llm::flatten_weights(format.config, weights));
-  CHECK(llm::read_chat_template(folder.path) == format.chat_template);
+  CHECK(llm::read_chat_template(folder.path) == source);
 }
 
 TEST_CASE("warm start: practice is learned after the turns as the template writes them") {

@@ -99,6 +99,17 @@ def told_in_a_file(completions, **columns):
     return [_of_word(c) for c in completions]
 
 
+def takes_a_while(completions, **columns):
+    """Takes 20 ms for each completion, and has its fault."""
+    values = []
+    for one in completions:
+        time.sleep(0.02)
+        if one.startswith("die"):
+            os._exit(7)
+        values.append(_of_word(one))
+    return values
+
+
 def always_dies(completions, **columns):
     return told_in_a_file(["die"])
 
