@@ -13,9 +13,9 @@ namespace {
 
 struct name_server {
   std::mutex mutex;
-  std::condition_variable told;
+  std::condition_variable changed;
   bool answers = true;
-  int begun = 0;
+  int begun = 0, waiting = 0;
 };
 
 /// Never destroyed, since threads may wait in it when the process ends.
@@ -28,7 +28,10 @@ void wait_for_answer() {
   auto& at = server();
   std::unique_lock held(at.mutex);
   ++at.begun;
-  at.told.wait(held, [&] { return at.answers; });
+  ++at.waiting;
+  at.changed.wait(held, [&] { return at.answers; });
+  --at.waiting;
+  at.changed.notify_all();
 }
 
 }  // namespace
@@ -44,7 +47,13 @@ void slow_names::tell() {
     const std::lock_guard held(server().mutex);
     server().answers = true;
   }
-  server().told.notify_all();
+  server().changed.notify_all();
+}
+
+slow_names::~slow_names() {
+  tell();
+  std::unique_lock held(server().mutex);
+  server().changed.wait(held, [] { return server().waiting == 0; });
 }
 
 int slow_names::begun() const {

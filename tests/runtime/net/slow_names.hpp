@@ -10,7 +10,7 @@ namespace troupe::testing {
 class slow_names {
  public:
   slow_names();
-  ~slow_names() { tell(); }
+  ~slow_names();
   slow_names(const slow_names&) = delete;
 
   /// Lets the lookups that wait end.
