@@ -1,6 +1,5 @@
 #include "algorithms/program/http_get.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -13,7 +12,6 @@
 #include <string_view>
 
 #include "runtime/base/utf8.hpp"
-#include "runtime/net/host_resolver.hpp"
 
 namespace troupe::command {
 
@@ -35,21 +33,6 @@ void finish(asio::io_context& io, Start start) {
   io.restart();
   io.run();
   if (result) throw beast::system_error(result);
-}
-
-detail::host_resolver::results look_up(asio::io_context& io, const std::string& host,
-                                       std::uint16_t port, std::chrono::milliseconds limit) {
-  beast::error_code result = asio::error::timed_out;
-  detail::host_resolver::results found;
-  detail::host_resolver resolver(io);
-  const auto until_told = asio::make_work_guard(io);
-  resolver.async_resolve(host, std::to_string(port), [&](auto error, const auto& addresses) {
-    result = error;
-    found = addresses;
-  });
-  io.run_one_for(limit);
-  if (result) throw beast::system_error(result);
-  return found;
 }
 
 /// Returns the host and the port as they are in a URL.
@@ -74,9 +57,8 @@ http_answer http_get(const std::string& host, std::uint16_t port, const std::str
   try {
     asio::io_context io;
     beast::tcp_stream stream(io);
-    const auto end = std::chrono::steady_clock::now() + limit;
-    const auto addresses = look_up(io, host, port, limit);
-    stream.expires_at(end);
+    stream.expires_after(limit);
+    const auto addresses = asio::ip::tcp::resolver(io).resolve(host, std::to_string(port));
     finish(io, [&](auto done) { stream.async_connect(addresses, done); });
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
