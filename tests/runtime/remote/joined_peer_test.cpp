@@ -50,10 +50,10 @@ class rude_node final : public detail::link_listener {
                             [this](const detail::hello&, std::shared_ptr<detail::link> way) {
                               {
                                 const std::lock_guard held(mutex_);
+                                if (way_) return way->close("it joins once");
                                 way_ = way;
                               }
                               way->open({std::shared_ptr<void>(), this});  // No owner.
-                              changed_.notify_all();
                             },
                         .failed = {}});
   }
