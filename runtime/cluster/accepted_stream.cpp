@@ -160,6 +160,8 @@ void accepted_stream::wait_for_its_end() {
 }
 
 void accepted_stream::drop(const join_refusal& no) {
+  // What the owner refers to, such as a registry of metrics, may end with the last presence.
+  const auto presence = presence_;
   close();
   if (admitted_) {
     owner_->left(theirs_);

@@ -110,12 +110,15 @@ void framed_link::tick(std::chrono::steady_clock::time_point now) {
     return;
   }
   if (!listener_) return;
-  const bool heard = std::exchange(heard_, false) || !reading_;
+  // While nothing is read nothing is heard, but the kernels of both machines go on.
+  const bool answers = !reading_ && stream_->unacknowledged_for() < link_tick;
+  const bool heard = std::exchange(heard_, false) || answers;
   switch (heartbeat_.look(now, heard)) {
     case heartbeat::due::nothing:
       break;
     case heartbeat::due::lost:
-      end(held, "nothing was heard for " + std::to_string(options_.lost_after.count()) + " ms");
+      end(held, std::string("nothing was ") + (reading_ ? "heard" : "acknowledged") + " for " +
+                    std::to_string(options_.lost_after.count()) + " ms");
       break;
     case heartbeat::due::ping:
       if (queue_.notes() < notes_max) queue_.push_note(frame_kind::ping, note_of(0));

@@ -24,7 +24,9 @@ inline constexpr std::chrono::milliseconds link_farewell(500);
 
 struct link_options {
   std::chrono::milliseconds ping_every{1000};
-  std::chrono::milliseconds lost_after{5000};  ///< The silence after which a peer is lost.
+  /// The silence after which a peer is lost. While this side reads nothing, the time without an
+  /// acknowledgement by the other machine counts instead.
+  std::chrono::milliseconds lost_after{5000};
   /// The bytes waiting to be sent above which the link is full.
   std::size_t queue_bytes_max = std::size_t{64} << 20;
   /// The largest payload of a frame in bytes; longer messages are cut.

@@ -15,7 +15,7 @@ class heartbeat {
       : ping_every_(ping_every), lost_after_(lost_after) {}
 
   /// Returns what is due now. `heard` is true if anything has come since the last call, or if
-  /// nothing could come because nobody read.
+  /// nothing could come because nobody read, and the other machine acknowledges what it is sent.
   due look(time_point now, bool heard) {
     if (heard || !begun_) last_heard_ = now;
     if (now - last_heard_ >= lost_after_) return due::lost;

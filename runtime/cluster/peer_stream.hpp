@@ -9,6 +9,7 @@
 //   the link            frames (frame.hpp)
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ class peer_stream : public transport, public std::enable_shared_from_this<peer_s
  public:
   bool write(const std::vector<written_piece>& pieces) override;
   void read() override;
+  std::chrono::milliseconds unacknowledged_for() override { return bytes_->unacknowledged_for(); }
   void cancel() override;
   void finish() override;
 

@@ -1,5 +1,7 @@
 #include "runtime/cluster/socket_stream.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -40,6 +42,15 @@ socket_stream::sent socket_stream::send_now(buffers& left) {
     drop_first(left, static_cast<std::size_t>(n));
   }
   return sent::all;
+}
+
+std::chrono::milliseconds socket_stream::unacknowledged_for() {
+  tcp_info state{};
+  socklen_t size = sizeof state;
+  if (::getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &state, &size) != 0) return {};
+  // While the other side reads nothing, the kernel sends it probes instead of data.
+  const bool owes = state.tcpi_unacked > 0 || state.tcpi_probes > 0;
+  return std::chrono::milliseconds(owes ? state.tcpi_last_ack_recv : 0);
 }
 
 }  // namespace troupe::detail

@@ -5,6 +5,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,7 +15,7 @@
 
 namespace troupe::detail {
 
-/// Used on the thread of link_context(), apart from send_now.
+/// Used on the thread of link_context(), apart from send_now and unacknowledged_for.
 class socket_stream {
  public:
   using socket = accept_loop::socket;
@@ -61,6 +62,11 @@ class socket_stream {
   /// Gives the socket as much as it takes without waiting, in plain text. Removes from `left` what
   /// it took. May be called on any thread, by one at a time, while the socket is open.
   sent send_now(buffers& left);
+
+  /// Returns for how long the other machine has acknowledged nothing of what it was sent; zero if
+  /// it has acknowledged everything. Does not depend on what this side or the other one reads. May
+  /// be called on any thread while the socket is open.
+  std::chrono::milliseconds unacknowledged_for();
 
   void close() {
     error_code ignored;

@@ -1,7 +1,6 @@
 #include "runtime/cluster/stream_caller.hpp"
 
 #include <boost/asio/connect.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <stdexcept>
@@ -12,6 +11,7 @@
 #include "runtime/cluster/link_thread.hpp"
 #include "runtime/cluster/listen_address.hpp"
 #include "runtime/cluster/tls_context.hpp"
+#include "runtime/net/host_resolver.hpp"
 
 namespace troupe::detail {
 
@@ -33,11 +33,11 @@ class called_stream final : public peer_stream {
   void give_up();
 
  private:
-  using resolver = asio::ip::basic_resolver<tcp, asio::io_context::executor_type>;
+  using results = host_resolver::results;
 
   /// Without certificates nothing is said to another machine, whatever its name resolves to.
-  std::optional<join_refusal> beyond_this_machine(const resolver::results_type& found) const;
-  void connect(const resolver::results_type& to);
+  std::optional<join_refusal> beyond_this_machine(const results& found) const;
+  void connect(const results& to);
   void connected();
   void agree_on_tls();
   std::optional<join_refusal> judge(const std::string& chain);
@@ -55,7 +55,8 @@ class called_stream final : public peer_stream {
   void gone_early(const std::string& why) override { unreachable(why); }
   void refuse(const join_refusal& no) override { fail(no); }
 
-  resolver resolver_;
+  host_resolver resolver_;
+  bool looks_up_ = false;  ///< True while the host's addresses are looked up.
   std::string host_;
   chain_judge judge_ = [this](const std::string& chain) { return not_believed_ = judge(chain); };
   std::optional<join_refusal> not_believed_;
@@ -66,17 +67,18 @@ void called_stream::begin(const std::string& address) {
   const auto to = parse_host_and_port(address);
   if (!to) return unreachable("expected HOST:PORT to join, got \"" + address + "\"");
   host_ = to->host;
-  resolver_.async_resolve(
-      to->host, to->port,
-      while_exchanging([this](error_code error, const resolver::results_type& found) {
-        if (error) return unreachable("cannot find " + host_ + ": " + error.message());
-        if (const auto no = beyond_this_machine(found)) return fail(*no);
-        connect(found);
-      }));
+  looks_up_ = true;
+  resolver_.async_resolve(to->host, to->port,
+                          while_exchanging([this](error_code error, const results& found) {
+                            looks_up_ = false;
+                            if (error)
+                              return unreachable("cannot find " + host_ + ": " + error.message());
+                            if (const auto no = beyond_this_machine(found)) return fail(*no);
+                            connect(found);
+                          }));
 }
 
-std::optional<join_refusal> called_stream::beyond_this_machine(
-    const resolver::results_type& found) const {
+std::optional<join_refusal> called_stream::beyond_this_machine(const results& found) const {
   if (by_.certificates) return {};
   for (const auto& each : found) {
     const auto address = each.endpoint().address();
@@ -87,7 +89,7 @@ std::optional<join_refusal> called_stream::beyond_this_machine(
   return {};
 }
 
-void called_stream::connect(const resolver::results_type& to) {
+void called_stream::connect(const results& to) {
   bytes_.emplace(socket(link_context().get_executor()));
   asio::async_connect(bytes_->plain(), to,
                       while_exchanging([this](error_code error, const tcp::endpoint&) {
@@ -175,11 +177,14 @@ void called_stream::check_hello() {
 void called_stream::fail(const join_refusal& why) {
   if (over_) return;
   close();
+  resolver_.cancel();
   owner_->failed(why);
 }
 
 void called_stream::give_up() {
-  if (!end_link()) unreachable("no answer came in time");
+  if (end_link()) return;
+  unreachable(looks_up_ ? "no name server has told the address of " + host_ + " in time"
+                        : "no answer came in time");
 }
 
 class handle final : public stream_call {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -25,6 +26,9 @@ class transport {
   /// write without pieces always ends later. The pieces stay as they are until the write has ended.
   virtual bool write(const std::vector<written_piece>& pieces) = 0;
   virtual void read() = 0;
+  /// Returns for how long the other machine has acknowledged nothing, although it has been sent
+  /// something; zero if it owes nothing. Called before `cancel`, with locks of the link held.
+  virtual std::chrono::milliseconds unacknowledged_for() { return {}; }
   /// Lets reads and writes under way end soon, if need be without success.
   virtual void cancel() = 0;
   /// Ends the stream, then calls framed_link::gone. Called when nothing is under way and nothing

@@ -10,6 +10,7 @@
 #include "actors/openenv/client/io_thread.hpp"
 #include "actors/openenv/client/link.hpp"
 #include "actors/openenv/protocol/error.hpp"
+#include "runtime/net/host_resolver.hpp"
 
 namespace troupe::openenv {
 
@@ -20,6 +21,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::ip::tcp;
 using beast::error_code;
+using troupe::detail::host_resolver;
 
 class http_call_under_way final : public http_call,
                                   public std::enable_shared_from_this<http_call_under_way> {
@@ -53,7 +55,7 @@ class http_call_under_way final : public http_call,
 
     resolver_.async_resolve(
         url.host, url.port,
-        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = shared_from_this()](error_code error, const host_resolver::results& found) {
           if (self->step(failure::connect, error)) self->connect(found);
         });
   }
@@ -61,7 +63,7 @@ class http_call_under_way final : public http_call,
   void cancel() override { end(); }
 
  private:
-  void connect(const tcp::resolver::results_type& found) {
+  void connect(const host_resolver::results& found) {
     connection().async_connect(
         found, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
           if (!self->tell_) return;
@@ -127,7 +129,7 @@ class http_call_under_way final : public http_call,
   io_thread& thread_;
   const outgoing_request wanted_;
   std::function<void(outcome<http_answer>)> tell_;  ///< Null after it was called.
-  tcp::resolver resolver_;
+  host_resolver resolver_;
   std::unique_ptr<client_stream> stream_;
   http::request<http::string_body> request_;
   http::response_parser<http::string_body> parser_;

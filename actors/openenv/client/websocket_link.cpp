@@ -19,6 +19,7 @@
 #include "actors/openenv/client/link.hpp"
 #include "actors/openenv/protocol/error.hpp"
 #include "runtime/base/utf8.hpp"
+#include "runtime/net/host_resolver.hpp"
 
 namespace troupe::openenv {
 
@@ -29,6 +30,7 @@ namespace beast = boost::beast;
 namespace websocket = beast::websocket;
 using asio::ip::tcp;
 using beast::error_code;
+using troupe::detail::host_resolver;
 
 /// The largest number of turns of the I/O thread until data that Beast has read ahead becomes a
 /// message.
@@ -110,14 +112,14 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   void resolve() {
     resolver_.async_resolve(
         url_.host, url_.port,
-        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = shared_from_this()](error_code error, const host_resolver::results& found) {
           if (self->stage_ == stage::closed) return;
           if (error) return self->fail(failure::connect, error.message());
-          self->connect(std::move(found));
+          self->connect(found);
         });
   }
 
-  void connect(tcp::resolver::results_type found) {
+  void connect(const host_resolver::results& found) {
     connection().async_connect(found,
                                [self = shared_from_this()](error_code error, const tcp::endpoint&) {
                                  if (self->stage_ == stage::closed) return;
@@ -326,7 +328,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   const link_options options_;
 
   // These members are used only on the I/O thread.
-  tcp::resolver resolver_;
+  host_resolver resolver_;
   std::unique_ptr<client_stream> below_;
   websocket::stream<client_stream&, /*deflateSupported=*/false> stream_;
   websocket::response_type response_;

@@ -3,16 +3,16 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <ctime>
-#include <fstream>
 
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/base/descriptor.hpp"
 #include "runtime/cluster/certificates.hpp"
+#include "runtime/cluster/stream_listener.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/resident_memory.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
 #include "tests/runtime/cluster/raw_socket.hpp"
@@ -38,13 +38,6 @@ void send_to(const descriptor& at, const std::string& bytes) {
 /// Sends as much of the bytes as the two sides' kernels take.
 void send_what_fits(const descriptor& at, const std::string& bytes) {
   (void)!::send(at.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-/// The memory that this process has touched and has not given back, in bytes.
-std::size_t resident_bytes() {
-  std::size_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// Reads until the other side has closed.
@@ -131,15 +124,15 @@ constexpr int besiegers = 400;
 /// Those of one address that may stay without a proof.
 constexpr int may_stay = 64;
 
-/// Opens connections that say `bytes`, or as much of them as is taken, and stay. Returns the memory
-/// in bytes that the process takes for them once so many of them are closed, which is long before
-/// the deadline. One that is closed before the listener has looked at it counts as silent.
+/// Opens connections that say `bytes`, or as much of them as is taken, and stay. Returns the most
+/// memory in bytes that the process takes for them until so many of them are closed, which is long
+/// before the deadline. One that is closed before the listener has looked at it counts as silent.
 std::size_t memory_of(const std::string& bytes, int closed, const std::string& certs = "") {
   metrics_registry metrics;
   controller_side controller({.certs = certs, .hello_within = 10min, .metrics = &metrics});
   std::vector<descriptor> open;
   open.reserve(besiegers);
-  const auto before = resident_bytes();
+  const troupe::testing::memory_rise rise;
   for (int i = 0; i < besiegers; ++i) {
     open.push_back(connect_to(controller.server.port()));
     send_what_fits(open.back(), bytes);
@@ -148,8 +141,7 @@ std::size_t memory_of(const std::string& bytes, int closed, const std::string& c
     return refused(metrics, "crowded") + refused(metrics, "garbage") + refused(metrics, "silent") >=
            closed;
   }));
-  const auto after = resident_bytes();
-  return after > before ? after - before : 0;
+  return rise.bytes();
 }
 
 /// Less than 128 KB for each connection, and less than 1 MB for each that may stay.
@@ -173,6 +165,39 @@ TEST_CASE("siege: connections that never end the TLS handshake take little memor
   std::string bytes = record + head + std::string((16 << 10) - head.size(), 'x');
   for (int i = 0; i < 5; ++i) bytes += record + std::string(16 << 10, 'x');
   CHECK(memory_of(bytes, besiegers - may_stay, own) < memory_max);
+}
+
+/// Is slow to hear of a connection that has failed, and notes whether its listener is gone by then.
+class slow_owner final : public stream_owner {
+ public:
+  hello own_hello() override { return {}; }
+  std::optional<join_refusal> find_refusal(const hello&, const std::string&) override { return {}; }
+  void joined(const hello&, std::shared_ptr<framed_link>) override {}
+  void left(const hello&) override {}
+  void failed(const join_refusal&) override {
+    if (troupe::testing::eventually([this] { return listener_is_gone.load(); }, 200ms)) {
+      was_left_behind = true;
+    }
+    ++failures;
+  }
+
+  std::atomic<bool> listener_is_gone{false}, was_left_behind{false};
+  std::atomic<int> failures{0};
+};
+
+TEST_CASE("siege: a listener that ends waits until its owner has heard of every connection") {
+  const auto owner = std::make_shared<slow_owner>();
+  std::optional<stream_listener> listener;
+  listener.emplace(listener_options{.address = "127.0.0.1:0", .hello_within = 10min}, owner);
+  const auto way = connect_to(listener->port());
+  send_to(way, raw_magic);
+  const auto garbage = connect_to(listener->port());
+  send_to(garbage, std::string(100, 'g'));
+  CHECK(is_closed(garbage));  // So the listener has taken the one before.
+  listener.reset();
+  owner->listener_is_gone = true;
+  CHECK(troupe::testing::eventually([&] { return owner->failures == 2; }));
+  CHECK_FALSE(owner->was_left_behind);
 }
 
 /// A link whose other side reads nothing and says nothing more.
