@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <fstream>
 
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/base/descriptor.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/resident_bytes.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
 #include "tests/runtime/cluster/raw_socket.hpp"
@@ -38,13 +38,6 @@ void send_to(const descriptor& at, const std::string& bytes) {
 /// Sends as much of the bytes as the two sides' kernels take.
 void send_what_fits(const descriptor& at, const std::string& bytes) {
   (void)!::send(at.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-/// The memory that this process has touched and has not given back, in bytes.
-std::size_t resident_bytes() {
-  std::size_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// Reads until the other side has closed.
@@ -139,7 +132,7 @@ std::size_t memory_of(const std::string& bytes, int closed, const std::string& c
   controller_side controller({.certs = certs, .hello_within = 10min, .metrics = &metrics});
   std::vector<descriptor> open;
   open.reserve(besiegers);
-  const auto before = resident_bytes();
+  const auto before = troupe::testing::resident_bytes();
   for (int i = 0; i < besiegers; ++i) {
     open.push_back(connect_to(controller.server.port()));
     send_what_fits(open.back(), bytes);
@@ -148,7 +141,7 @@ std::size_t memory_of(const std::string& bytes, int closed, const std::string& c
     return refused(metrics, "crowded") + refused(metrics, "garbage") + refused(metrics, "silent") >=
            closed;
   }));
-  const auto after = resident_bytes();
+  const auto after = troupe::testing::resident_bytes();
   return after > before ? after - before : 0;
 }
 
