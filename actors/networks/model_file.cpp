@@ -354,7 +354,7 @@ std::string read_verified(const fs::path& path) {
   require_model_file(path);
   std::string bytes;
   try {
-    bytes = detail::read_regular_file(path, detail::memory_of_machine(),
+    bytes = detail::read_regular_file(path, detail::whole_file_bytes_max(),
                                       detail::file_kinds::regular_linked);
   } catch (const refused_file& error) {
     fail(path, error.what());
