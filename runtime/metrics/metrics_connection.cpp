@@ -85,6 +85,7 @@ void metrics_connection::read_header() {
 }
 
 void metrics_connection::on_header(beast::error_code error) {
+  if (!in_table_) return;  // It was evicted when the request had just come.
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return write(make_refusal(431), false, false);
   }
