@@ -1,6 +1,5 @@
 #include "tests/runtime/remote/link_fuzzer.hpp"
 
-#include <malloc.h>
 #include <prometheus/metric_family.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/resident_bytes.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 
@@ -32,12 +32,6 @@ constexpr int of_a_system = 1000, of_a_link = 100;
 constexpr int text_bytes_max = 1 << 18;
 /// The most bytes that a system may keep of a link that has ended.
 constexpr std::size_t kept_bytes_max = std::size_t{1} << 19;
-
-/// The bytes that this process has allocated and not freed.
-std::size_t allocated_bytes() {
-  const auto now = ::mallinfo2();
-  return now.uordblks + now.hblkhd;
-}
 
 /// What has been done in the system that is being played.
 struct effects {
