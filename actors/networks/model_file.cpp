@@ -357,10 +357,10 @@ std::string read_verified(const fs::path& path) {
   require_model_file(path);
   std::string bytes;
   try {
-    bytes = detail::read_regular_file(path, detail::memory_of_machine(),
+    bytes = detail::read_regular_file(path, detail::whole_file_bytes_max(),
                                       detail::file_kinds::regular_linked);
   } catch (const refused_file& error) {
-    fail(path, error.what());
+    throw model_file_error("model file " + std::string(error.what()));  // It names the path.
   } catch (const std::system_error& error) {
     fail(path, "cannot be opened: " + error.code().message());
   }

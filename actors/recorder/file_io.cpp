@@ -57,7 +57,7 @@ append_file append_file::reopen_lines(std::filesystem::path path, std::int64_t s
   if (error == std::errc::no_such_file_or_directory) return append_file(std::move(path), kinds);
   if (!error && there < static_cast<std::uintmax_t>(size)) {
     const auto end =
-        detail::read_regular_file(path, detail::memory_of_machine(), kinds).rfind('\n');
+        detail::read_regular_file(path, detail::whole_file_bytes_max(), kinds).rfind('\n');
     size = end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1;
   }
   return reopen(std::move(path), size, kinds);

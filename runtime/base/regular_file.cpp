@@ -4,7 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <span>
+
+#include "runtime/base/usable_memory.hpp"
 
 namespace troupe {
 
@@ -72,28 +76,32 @@ std::string read_regular_file(const fs::path& path, std::uint64_t bytes_max, fil
   };
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > bytes_max) throw refuse(size);
+  const auto read_to = [&](std::span<char> to) {
+    for (;;) {
+      const auto got = ::read(file.number(), to.data(), to.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) fail(errno, "read", path);
+    }
+  };
   std::string bytes(size, '\0');
   std::size_t filled = 0;
-  for (;;) {
-    // The file may grow meanwhile, and files of /proc have the size 0.
-    if (filled == bytes.size()) bytes.resize(filled + (filled == size ? 1 : 65'536));
-    const auto got = ::read(file.number(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(errno, "read", path);
-    filled += static_cast<std::size_t>(got);
-    if (filled > bytes_max) throw refuse(filled);
+  while (filled < size) {
+    const auto got = read_to(std::span(bytes).subspan(filled));
     if (got == 0) break;
+    filled += got;
   }
   bytes.resize(filled);
+  // The file may grow meanwhile, and files of /proc have the size 0. Looking for more bytes must
+  // not make the string longer, because that would copy a large file.
+  std::array<char, 16384> more;
+  while (const auto got = read_to(more)) {
+    if (bytes.size() + got > bytes_max) throw refuse(bytes.size() + got);
+    bytes.append(more.data(), got);
+  }
   return bytes;
 }
 
-std::uint64_t memory_of_machine() {
-  const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  constexpr std::uint64_t usual = std::uint64_t{1} << 34;
-  if (pages <= 0 || page <= 0) return usual;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-}
+std::uint64_t whole_file_bytes_max() { return usable_memory() / 2; }
 
 void require_plain(const fs::path& path, int depth) {
   struct stat status{};

@@ -44,8 +44,9 @@ descriptor open_file(const std::filesystem::path& path, int flags, file_kinds ki
 std::string read_regular_file(const std::filesystem::path& path, std::uint64_t bytes_max,
                               file_kinds kinds = file_kinds::regular);
 
-/// Returns the memory of this machine in bytes, above which no file is read whole.
-std::uint64_t memory_of_machine();
+/// Returns the number of bytes above which no file is read whole: half of the memory that this
+/// process may use (usable_memory).
+std::uint64_t whole_file_bytes_max();
 
 /// Throws refused_file if there is something at `path` that is neither a regular file nor a folder
 /// of such, down to `depth` folders. Links are not followed.

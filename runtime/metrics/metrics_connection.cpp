@@ -4,6 +4,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <exception>
+#include <utility>
 
 namespace troupe::detail {
 
@@ -47,8 +48,10 @@ void metrics_connection::begin(bool client_owes) {
 }
 
 void metrics_connection::evict() {
+  const auto self = shared_from_this();  // The scraper may hold the only other reference.
   leave_table();
   stream_.close();
+  if (scrape_) table_.scrapes.withdraw(*std::exchange(scrape_, std::nullopt));
 }
 
 void metrics_connection::start() {
@@ -82,6 +85,7 @@ void metrics_connection::read_header() {
 }
 
 void metrics_connection::on_header(beast::error_code error) {
+  if (!in_table_) return;  // It was evicted when the request had just come.
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return write(make_refusal(431), false, false);
   }
@@ -105,9 +109,12 @@ void metrics_connection::answer_request() {
   if (asks_scrape(method, target)) {
     begin(false);
     stream_.expires_never();
-    return table_.scrapes.ask([self = shared_from_this(), head_only, keep_alive](const auto& text) {
-      self->write(answer_scrape(text.get()), head_only, keep_alive);
-    });
+    scrape_ =
+        table_.scrapes.ask([self = shared_from_this(), head_only, keep_alive](const auto& text) {
+          self->scrape_.reset();
+          self->write(answer_scrape(text.get()), head_only, keep_alive);
+        });
+    return;
   }
   answer what;
   try {

@@ -68,6 +68,7 @@ class metrics_connection : public std::enable_shared_from_this<metrics_connectio
   std::list<metrics_connection*>::iterator place_;  ///< The place in table_.open.
   bool in_table_ = true;
   bool client_owes_ = true;
+  std::optional<scraper::ticket> scrape_;  ///< The scrape that the connection waits for.
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
   boost::beast::http::response<boost::beast::http::string_body> response_;

@@ -2,10 +2,11 @@
 // The thread that makes the texts of scrapes. Internal to runtime/metrics/.
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "runtime/net/io_thread.hpp"
 
@@ -22,6 +23,8 @@ class scraper {
  public:
   /// It gets null if the text could not be made.
   using told = std::function<void(const std::shared_ptr<const std::string>&)>;
+  /// Names one call of ask.
+  using ticket = std::uint64_t;
 
   /// `io` is the context of the thread that asks. The registry and the context must outlive this
   /// object.
@@ -32,7 +35,10 @@ class scraper {
 
   /// Has a text made that is not older than this call, and passes it to `tell` later. Only the
   /// thread of `io` may call it, and `tell` is called there.
-  void ask(told tell);
+  ticket ask(told tell);
+  /// Destroys the `tell` of this ticket without calling it, unless it has been called. The scrape
+  /// goes on. Only the thread of `io` may call it.
+  void withdraw(ticket which);
 
  private:
   void begin();
@@ -40,8 +46,10 @@ class scraper {
 
   const metrics_registry& registry_;
   boost::asio::io_context& io_;
-  std::vector<told> waiting_;  ///< They get the text of the next scrape.
-  std::vector<told> served_;  ///< They get the text of the scrape under way; none if there is none.
+  std::map<ticket, told> waiting_;  ///< They get the text of the next scrape.
+  std::map<ticket, told> served_;   ///< They get the text of the scrape under way.
+  bool is_scraping_ = false;
+  ticket last_ = 0;
   io_thread thread_{"troupe-scrape"};
 };
 

@@ -158,6 +158,19 @@ TEST_CASE("checkpoint: a missing file, manifest or folder of files is told by it
   CHECK_THAT(seen.reasons.at(0), Catch::Contains("cannot open") && Catch::Contains("learner.cbor"));
 }
 
+TEST_CASE("checkpoint: a file that became larger than any memory is damaged, and is not read") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  fs::resize_file(place / "learner.cbor", std::uintmax_t{1} << 42);  // It has no more blocks.
+  refusals seen;
+  CHECK(newest(kept, seen)->step == 1);
+  REQUIRE(seen.reasons.size() == 1);
+  CHECK_THAT(seen.reasons[0], Catch::Contains("ckpt-2/learner.cbor: expected 3") &&
+                                  Catch::Contains("bytes, got 4398046511104"));
+}
+
 TEST_CASE("checkpoint: where all are damaged each is told, and none is not taken for a beginning") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path);

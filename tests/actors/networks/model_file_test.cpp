@@ -11,6 +11,7 @@
 #include <string>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "actors/networks/actor_critic.hpp"
@@ -228,6 +229,20 @@ TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[
   }
   write(path, good);
   CHECK_NOTHROW(load_model(path));
+}
+
+TEST_CASE("model_file: what is no file, or larger than any memory, is refused by its name once",
+          "[policy]") {
+  temporary_folder folder;
+  const auto fifo = folder.path / "fifo", large = folder.path / "large";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(load_model(fifo),
+                    "model file " + fifo.string() + ": expected a regular file, got a FIFO");
+  write(large, "");
+  std::filesystem::resize_file(large, std::uintmax_t{1} << 42);  // It has no blocks.
+  CHECK_THROWS_WITH(load_model(large),
+                    Catch::StartsWith("model file " + large.string() + ": expected at most ") &&
+                        Catch::EndsWith(" bytes, got 4398046511104"));
 }
 
 TEST_CASE("model_file: parameters that are not in the file are refused", "[policy]") {

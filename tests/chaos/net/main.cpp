@@ -106,7 +106,7 @@ int judge_folder(const std::filesystem::path& folder, bool json) {
     if (entry.path().extension() != ".jsonl") continue;
     const auto name = entry.path().filename().string();
     auto found =
-        read_records(detail::read_regular_file(entry.path(), detail::memory_of_machine()), name);
+        read_records(detail::read_regular_file(entry.path(), detail::whole_file_bytes_max()), name);
     std::move(found.begin(), found.end(), std::back_inserter(history));
   }
   const auto found = judge(std::move(history));

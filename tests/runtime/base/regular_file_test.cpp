@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/usable_memory.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
@@ -66,6 +67,19 @@ TEST_CASE("regular file: one that is too large is refused before it is read") {
   put(folder.path / "empty", "");
   CHECK(read_regular_file(folder.path / "empty", 0).empty());
   CHECK(read_regular_file("/proc/self/stat", 1 << 16).size() > 10);
+}
+
+TEST_CASE("regular file: a whole file takes no more memory than it has bytes") {
+  const temporary_folder folder;
+  const std::string text(1 << 20, 'x');
+  put(folder.path / "file", text);
+  const auto read = read_regular_file(folder.path / "file", text.size());
+  CHECK(read == text);
+  CHECK(read.capacity() < text.size() + text.size() / 4);
+  CHECK(whole_file_bytes_max() <= usable_memory() / 2);
+  REQUIRE(::truncate((folder.path / "file").c_str(), off_t{1} << 42) == 0);
+  CHECK_THROWS_WITH(read_regular_file(folder.path / "file", whole_file_bytes_max()),
+                    Contains("got 4398046511104"));
 }
 
 TEST_CASE("regular file: a folder is plain if it has regular files and folders alone") {

@@ -25,17 +25,20 @@ int main(int argc, char** argv) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   std::printf(
       "%llu messages over %llu links, %llu answers; %llu roles made and %llu calls executed "
-      "as they may be\n%llu effects outside\n",
+      "as they may be\nat most %llu bytes kept of links that had ended\n%llu effects outside\n",
       number(report.messages), number(report.links), number(report.answers), number(report.made),
-      number(report.executed), number(report.effects_outside()));
+      number(report.executed), number(report.kept_bytes), number(report.effects_outside()));
   for (const auto& [what, times] : report.outside) {
     std::printf("  %s: %llu\n", what.c_str(), number(times));
   }
   if (as_json) {
-    const nlohmann::json fields{
-        {"messages", report.messages},       {"links", report.links},
-        {"answers", report.answers},         {"roles_made", report.made},
-        {"calls_executed", report.executed}, {"effects_outside", report.effects_outside()}};
+    const nlohmann::json fields{{"messages", report.messages},
+                                {"links", report.links},
+                                {"answers", report.answers},
+                                {"roles_made", report.made},
+                                {"calls_executed", report.executed},
+                                {"kept_bytes", report.kept_bytes},
+                                {"effects_outside", report.effects_outside()}};
     std::printf("%s\n", fields.dump().c_str());
   }
   return report.effects_outside() > 0 ? 1 : 0;

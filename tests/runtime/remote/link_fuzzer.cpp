@@ -2,12 +2,15 @@
 
 #include <prometheus/metric_family.h>
 
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/resident_bytes.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 
@@ -25,6 +28,10 @@ using bytes = std::vector<std::byte>;
 constexpr int kinds = static_cast<int>(message_kind::measured) + 1;
 /// Messages of one system, and of one link unless it closes before.
 constexpr int of_a_system = 1000, of_a_link = 100;
+/// Long texts have up to so many bytes. The links of a system send several megabytes of them.
+constexpr int text_bytes_max = 1 << 18;
+/// The most bytes that a system may keep of a link that has ended.
+constexpr std::size_t kept_bytes_max = std::size_t{1} << 19;
 
 /// What has been done in the system that is being played.
 struct effects {
@@ -43,6 +50,11 @@ struct shelf {
   task<int> later(int n) {
     co_await sleep_for(5ms);
     co_return twice(n);
+  }
+  /// Its calls hold their texts meanwhile.
+  task<int> store(std::string text) {
+    co_await sleep_for(5ms);
+    co_return twice(static_cast<int>(text.size()));
   }
 };
 /// Never given to it.
@@ -116,7 +128,7 @@ class assault {
     if (random_.once_in(100)) {  // Before its turn, and what comes before it behind it.
       header.sequence = sent + 2;
       peer_->put(header, body);
-      header = draw().first;
+      std::tie(header, body) = draw();
       header.sequence = ++sent;
       ++sent;
     } else if (random_.once_in(100) && sent > 0) {  // Twice.
@@ -182,7 +194,7 @@ class assault {
         return bytes_of(std::pair(name(), entries));
       }
       case message_kind::closed:
-        return bytes_of(std::pair(name(), std::string("it was stopped")));
+        return bytes_of(std::pair(name(), text("it was stopped")));
       case message_kind::open:
         return open(header);
       case message_kind::opened:
@@ -197,7 +209,7 @@ class assault {
         header.what = static_cast<std::uint32_t>(random_.below(5));
         return bytes_of(an_error());
       case message_kind::ended:
-        return bytes_of(std::string("it has ended"));
+        return bytes_of(text("it has ended"));
       case message_kind::measured:
         return bytes_of(std::vector<prometheus::MetricFamily>());
       default:
@@ -236,14 +248,14 @@ class assault {
 
   std::exception_ptr an_error() {
     return random_.once_in(5) ? std::exception_ptr()
-                              : std::make_exception_ptr(std::runtime_error("no"));
+                              : std::make_exception_ptr(std::runtime_error(text("no")));
   }
 
   bytes call(message_header& header) {
     const auto replica = header.replica;
     const auto id = header.id;
-    const int likely = at_ == side::host ? random_.below(4) : 4 + random_.below(3);
-    switch (random_.once_in(10) ? random_.below(7) : likely) {
+    const int likely = at_ == side::host ? random_.below(5) : 5 + random_.below(3);
+    switch (random_.once_in(10) ? random_.below(8) : likely) {
       case 0:
         header = raw_peer::call_of<&shelf::twice>(replica, id, 1);
         return bytes_of(std::tuple(random_.below(9)));
@@ -257,9 +269,12 @@ class assault {
         header = raw_peer::call_of<&courier::visit>(replica, id, vaults_);
         return bytes_of(std::tuple(vaults_));
       case 4:
+        header = raw_peer::call_of<&shelf::store>(replica, id, std::string());
+        return bytes_of(std::tuple(text("short")));
+      case 5:
         header = raw_peer::call_of<&asker::ask>(replica, id, 1);
         return bytes_of(std::tuple(random_.below(9)));
-      case 5:
+      case 6:
         header = raw_peer::call_of<&asker::reserve>(replica, id, 1);
         return bytes_of(std::tuple(random_.below(9)));
       default:
@@ -277,7 +292,13 @@ class assault {
     return body;
   }
 
+  /// The usual text, or a long one.
+  std::string text(const char* usual) {
+    if (!random_.once_in(10)) return usual;
+    return std::string(static_cast<std::size_t>(random_.below(text_bytes_max)), 'x');
+  }
   std::string name() {
+    if (random_.once_in(200)) return text("no such");
     static const std::vector<std::string> names{"shelves", "shelves", "couriers",  "vaults",
                                                 "",        "no such", "bystanders"};
     return names[static_cast<std::size_t>(random_.below(static_cast<int>(names.size())))];
@@ -425,6 +446,7 @@ task<> play_system(system& sys, side at, dice random, int count, fuzz_report* re
   others.begin(vaults);
   co_await sleep_for(1ms);
   others.note();
+  const auto before = allocated_bytes();
   const auto until = report->messages + static_cast<std::uint64_t>(count);
   while (report->messages < until) {
     const auto left = static_cast<int>(until - report->messages);
@@ -433,8 +455,14 @@ task<> play_system(system& sys, side at, dice random, int count, fuzz_report* re
     co_await play_link(sys, at, one, random.fork(), std::min(of_a_link, left), report);
     report->answers += one->answers();
     judge(at, *one, others, *report);
-    const bool kept = co_await is_kept(vaults);
-    if (!kept) ++report->outside["a session of another link ended"];
+    one.reset();
+    co_await sleep_for(2s);  // Roles that outlive their link end within a second.
+    const auto allocated = allocated_bytes();
+    const auto kept = allocated - std::min(before, allocated);
+    report->kept_bytes = std::max<std::uint64_t>(report->kept_bytes, kept);
+    if (kept > kept_bytes_max) ++report->outside["memory kept of links that have ended"];
+    const bool still_open = co_await is_kept(vaults);
+    if (!still_open) ++report->outside["a session of another link ended"];
     if (report->effects_outside() > 0) co_return;
   }
 }
