@@ -1,6 +1,8 @@
 #pragma once
 // The memory of this process that is really there, in bytes.
 
+#include <malloc.h>
+
 #include <cstddef>
 #include <fstream>
 #include <sstream>
@@ -21,6 +23,13 @@ inline std::size_t status_bytes(const std::string& field) {
 }
 
 inline std::size_t resident_bytes() { return status_bytes("VmRSS"); }
+
+/// The bytes that this process has allocated and not freed. It is 0 under the address sanitizer,
+/// which keeps freed memory for a while.
+inline std::size_t allocated_bytes() {
+  const auto now = ::mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
 
 /// How far the memory of this process rises above what it was when this was made.
 class memory_rise {

@@ -59,8 +59,9 @@ class Runs(unittest.TestCase):
         self.assertEqual(len({json.dumps(facts) for facts in self.runs.values()}), len(self.runs))
 
     def test_exceptions_name_runs_and_reasons(self):
+        probe = (golden.HERE / "probe.cpp").read_text()
         for name, reason in golden.read_json("renames.json")["exceptions"].items():
-            self.assertIn(name, self.runs)
+            self.assertTrue(name in self.runs or f'"{name}"' in probe, name)
             self.assertGreater(len(reason), 20)
 
     def test_algorithms_are_resumed_in_both_modes(self):

@@ -12,11 +12,7 @@
 #include "runtime/cluster/stream_listener.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
-<<<<<<< HEAD
 #include "tests/resident_memory.hpp"
-=======
-#include "tests/resident_bytes.hpp"
->>>>>>> f83acb088b85fbe11df146292b37881f124e77aa
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
 #include "tests/runtime/cluster/raw_socket.hpp"
@@ -136,11 +132,7 @@ std::size_t memory_of(const std::string& bytes, int closed, const std::string& c
   controller_side controller({.certs = certs, .hello_within = 10min, .metrics = &metrics});
   std::vector<descriptor> open;
   open.reserve(besiegers);
-<<<<<<< HEAD
   const troupe::testing::memory_rise rise;
-=======
-  const auto before = troupe::testing::resident_bytes();
->>>>>>> f83acb088b85fbe11df146292b37881f124e77aa
   for (int i = 0; i < besiegers; ++i) {
     open.push_back(connect_to(controller.server.port()));
     send_what_fits(open.back(), bytes);
@@ -149,12 +141,7 @@ std::size_t memory_of(const std::string& bytes, int closed, const std::string& c
     return refused(metrics, "crowded") + refused(metrics, "garbage") + refused(metrics, "silent") >=
            closed;
   }));
-<<<<<<< HEAD
   return rise.bytes();
-=======
-  const auto after = troupe::testing::resident_bytes();
-  return after > before ? after - before : 0;
->>>>>>> f83acb088b85fbe11df146292b37881f124e77aa
 }
 
 /// Less than 128 KB for each connection, and less than 1 MB for each that may stay.

@@ -10,7 +10,7 @@
 
 #include "runtime/metrics/registry.hpp"
 #include "runtime/metrics/scraper.hpp"
-#include "tests/resident_bytes.hpp"
+#include "tests/resident_memory.hpp"
 #include "tests/runtime/metrics/http_client.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"

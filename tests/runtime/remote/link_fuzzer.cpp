@@ -10,7 +10,7 @@
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/system/system.hpp"
-#include "tests/resident_bytes.hpp"
+#include "tests/resident_memory.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 
