@@ -4,14 +4,14 @@
 
 #include <stdexcept>
 
-#include "actors/gradients/operations/columns.hpp"
-#include "actors/gradients/operations/dense.hpp"
-#include "actors/gradients/operations/element.hpp"
-#include "actors/gradients/operations/mean.hpp"
-#include "actors/gradients/operations/pair.hpp"
-#include "actors/gradients/operations/product.hpp"
-#include "actors/gradients/operations/rows.hpp"
-#include "actors/gradients/operations/sources.hpp"
+#include "actors/gradients/columns.hpp"
+#include "actors/gradients/dense.hpp"
+#include "actors/gradients/element.hpp"
+#include "actors/gradients/mean.hpp"
+#include "actors/gradients/pair.hpp"
+#include "actors/gradients/product.hpp"
+#include "actors/gradients/rows.hpp"
+#include "actors/gradients/sources.hpp"
 
 namespace troupe {
 

@@ -44,16 +44,16 @@ class kernel_graph final : public graph {
   Node& next() {
     if (used_ == nodes_.size()) nodes_.emplace_back();
     auto& place = nodes_[used_++];
-    const detail::node* known = place.get();
+    const detail::graph_node* known = place.get();
     if (!known || typeid(*known) != typeid(Node)) place = std::make_unique<Node>();
     place->reset();
     return static_cast<Node&>(*place);
   }
   /// The handle of the node that next() has returned last.
   variable last();
-  detail::node& at(variable x) { return *nodes_[x.index()]; }
+  detail::graph_node& at(variable x) { return *nodes_[x.index()]; }
 
-  std::vector<std::unique_ptr<detail::node>> nodes_;
+  std::vector<std::unique_ptr<detail::graph_node>> nodes_;
   std::size_t used_ = 0;
   detail::gradient_blocks blocks_;
   detail::float_block transposed_, sum_;

@@ -47,7 +47,7 @@ void gradient_blocks::finish() {
   }
 }
 
-float* node::resize(int row_count, int column_count) {
+float* graph_node::resize(int row_count, int column_count) {
   rows = row_count;
   columns = column_count;
   float* result = grown(result_, size());
@@ -55,7 +55,7 @@ float* node::resize(int row_count, int column_count) {
   return result;
 }
 
-float* node::open_derivative() {
+float* graph_node::open_derivative() {
   has_derivative = true;
   return grown(derivative, static_cast<std::size_t>(rows) * wanted.count);
 }

@@ -49,9 +49,9 @@ class gradient_blocks {
 
 /// An operation's result [rows, columns] and the derivative of the loss by it. Derived classes add
 /// what their backward pass needs.
-class node {
+class graph_node {
  public:
-  virtual ~node() = default;
+  virtual ~graph_node() = default;
   /// Forgets the step before, but for the buffers.
   void reset() {
     wanted = {};
@@ -84,7 +84,7 @@ class node {
 
 /// Adds f(i) to the derivative by the element i of x, for all that are wanted. i counts row by row.
 template <class F>
-void add_derivative(node& x, const F& f) {
+void add_derivative(graph_node& x, const F& f) {
   if (!x.is_trained()) return;
   const bool overwrite = !x.has_derivative;
   float* d = x.open_derivative();
@@ -107,7 +107,7 @@ void add_derivative(node& x, const F& f) {
 
 /// Like add_derivative, with f(row, column).
 template <class F>
-void add_derivative_by_rows(node& x, const F& f) {
+void add_derivative_by_rows(graph_node& x, const F& f) {
   if (!x.is_trained()) return;
   const bool overwrite = !x.has_derivative;
   float* d = x.open_derivative();

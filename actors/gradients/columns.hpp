@@ -10,38 +10,38 @@
 namespace troupe::detail {
 
 /// Some columns of a matrix.
-class slice_node final : public node {
+class slice_node final : public graph_node {
  public:
-  void forward(node& x, int first, int count);
+  void forward(graph_node& x, int first, int count);
   void backward() override;
 
  private:
-  node* x_ = nullptr;
+  graph_node* x_ = nullptr;
   int first_ = 0;
 };
 
 /// Matrices beside each other. Of its columns it wants only those from the first to the last part
 /// that is trained.
-class concat_node final : public node {
+class concat_node final : public graph_node {
  public:
   /// Begins the arguments of a step; `add` appends one.
   void begin() { parts_.clear(); }
-  void add(node& part) { parts_.push_back(&part); }
+  void add(graph_node& part) { parts_.push_back(&part); }
   void forward();
   void backward() override;
 
  private:
-  std::vector<node*> parts_;
+  std::vector<graph_node*> parts_;
 };
 
 /// One element of each row.
-class gather_node final : public node {
+class gather_node final : public graph_node {
  public:
-  void forward(node& x, std::span<const std::int64_t> chosen);
+  void forward(graph_node& x, std::span<const std::int64_t> chosen);
   void backward() override;
 
  private:
-  node* x_ = nullptr;
+  graph_node* x_ = nullptr;
   std::span<const std::int64_t> chosen_;
 };
 

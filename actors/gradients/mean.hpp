@@ -8,13 +8,13 @@
 namespace troupe::detail {
 
 /// The mean of weight * x for a column x. Its number has double precision.
-class mean_node final : public node {
+class mean_node final : public graph_node {
  public:
-  void forward(node& x, std::span<const float> weight);
+  void forward(graph_node& x, std::span<const float> weight);
   void backward() override;
 
  private:
-  node* x_ = nullptr;
+  graph_node* x_ = nullptr;
   std::span<const float> weight_;
 };
 

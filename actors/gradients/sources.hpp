@@ -8,13 +8,13 @@
 namespace troupe::detail {
 
 /// Numbers that are not trained, in memory of others.
-class constant_node final : public node {
+class constant_node final : public graph_node {
  public:
   void forward(std::span<const float> numbers, int columns);
 };
 
 /// A matrix of a block of parameters.
-class parameter_node final : public node {
+class parameter_node final : public graph_node {
  public:
   void forward(const parameter_block& block, std::size_t first, int row_count, int column_count,
                gradient_blocks& blocks);

@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/rows.hpp"
+#include "actors/gradients/rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ int index_of_smallest(const float* row, int columns) {
   return static_cast<int>(std::min_element(row, row + columns) - row);
 }
 
-void rows_node::forward(row_operation operation, node& x) {
+void rows_node::forward(row_operation operation, graph_node& x) {
   operation_ = operation;
   x_ = &x;
   float* y = resize(x.rows, 1);
@@ -50,7 +50,7 @@ void rows_node::backward() {
   }
 }
 
-void log_softmax_node::forward(node& x) {
+void log_softmax_node::forward(graph_node& x) {
   x_ = &x;
   float* y = resize(x.rows, x.columns);
   want(x.is_trained());
@@ -79,7 +79,7 @@ void log_softmax_node::backward() {
   });
 }
 
-void argmax_node::forward(const node& x) {
+void argmax_node::forward(const graph_node& x) {
   rows = x.rows;
   columns = 0;
   chosen_.resize(x.rows);

@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/columns.hpp"
+#include "actors/gradients/columns.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ void copy_columns(const float* from, int from_width, int rows, int count, float*
 
 }  // namespace
 
-void slice_node::forward(node& x, int first, int count) {
+void slice_node::forward(graph_node& x, int first, int count) {
   if (first < 0 || count < 1 || first + count > x.columns) {
     throw std::invalid_argument(
         fmt::format("graph: {} columns from column {} on, expected some of "
@@ -76,7 +76,7 @@ void concat_node::backward() {
   }
 }
 
-void gather_node::forward(node& x, std::span<const std::int64_t> chosen) {
+void gather_node::forward(graph_node& x, std::span<const std::int64_t> chosen) {
   if (chosen.size() != static_cast<std::size_t>(x.rows)) {
     throw std::invalid_argument(
         fmt::format("graph: {} choices for a matrix of {} rows, expected "

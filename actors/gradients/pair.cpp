@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/pair.hpp"
+#include "actors/gradients/pair.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ void pair_node::with_index(const F& f) const {
   }
 }
 
-void pair_node::forward(pair_operation operation, node& x, node& y) {
+void pair_node::forward(pair_operation operation, graph_node& x, graph_node& y) {
   operation_ = operation;
   x_ = &x;
   y_ = &y;

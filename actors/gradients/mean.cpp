@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/mean.hpp"
+#include "actors/gradients/mean.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-void mean_node::forward(node& x, std::span<const float> weight) {
+void mean_node::forward(graph_node& x, std::span<const float> weight) {
   if (x.columns != 1 || (!weight.empty() && weight.size() != x.size())) {
     throw std::invalid_argument(
         fmt::format("graph: a mean of a matrix [{}, {}] with {} weights, "

@@ -6,9 +6,9 @@
 namespace troupe::detail {
 
 /// The second argument has the size of the first, or is a column or a row for all of them.
-class pair_node final : public node {
+class pair_node final : public graph_node {
  public:
-  void forward(pair_operation operation, node& x, node& y);
+  void forward(pair_operation operation, graph_node& x, graph_node& y);
   void backward() override;
 
  private:
@@ -23,8 +23,8 @@ class pair_node final : public node {
 
   pair_operation operation_ = pair_operation::add;
   spread spread_ = spread::none;
-  node* x_ = nullptr;
-  node* y_ = nullptr;
+  graph_node* x_ = nullptr;
+  graph_node* y_ = nullptr;
 };
 
 }  // namespace troupe::detail

@@ -14,31 +14,31 @@ int index_of_largest(const float* row, int columns);
 int index_of_smallest(const float* row, int columns);
 
 /// The sum, the mean, the smallest or the largest element of each row.
-class rows_node final : public node {
+class rows_node final : public graph_node {
  public:
-  void forward(row_operation operation, node& x);
+  void forward(row_operation operation, graph_node& x);
   void backward() override;
 
  private:
   row_operation operation_ = row_operation::sum;
-  node* x_ = nullptr;
+  graph_node* x_ = nullptr;
   std::vector<int> chosen_;  // of min and max
 };
 
 /// The logarithm of each row's softmax.
-class log_softmax_node final : public node {
+class log_softmax_node final : public graph_node {
  public:
-  void forward(node& x);
+  void forward(graph_node& x);
   void backward() override;
 
  private:
-  node* x_ = nullptr;
+  graph_node* x_ = nullptr;
 };
 
 /// The columns of the largest elements. It has no derivative.
-class argmax_node final : public node {
+class argmax_node final : public graph_node {
  public:
-  void forward(const node& x);
+  void forward(const graph_node& x);
   std::span<const std::int64_t> chosen() const { return chosen_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/element.hpp"
+#include "actors/gradients/element.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -43,7 +43,7 @@ void map(std::ptrdiff_t count, const float* __restrict x, float* __restrict y, c
 
 }  // namespace
 
-void element_node::forward(element_operation operation, node& x, float a, float b) {
+void element_node::forward(element_operation operation, graph_node& x, float a, float b) {
   operation_ = operation;
   x_ = &x;
   a_ = a;

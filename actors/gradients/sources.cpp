@@ -1,4 +1,4 @@
-#include "actors/gradients/operations/sources.hpp"
+#include "actors/gradients/sources.hpp"
 
 #include <fmt/format.h>
 

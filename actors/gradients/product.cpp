@@ -1,15 +1,16 @@
-#include "actors/gradients/operations/product.hpp"
+#include "actors/gradients/product.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-#include "actors/gradients/operations/overwrite_or_add.hpp"
+#include "actors/gradients/overwrite_or_add.hpp"
 #include "actors/kernels/dense_kernels.hpp"
 
 namespace troupe::detail {
 
-void product_node::forward(node& x, node& y, float_block& transposed, float_block& sum) {
+void product_node::forward(graph_node& x, graph_node& y, float_block& transposed,
+                           float_block& sum) {
   if (x.columns != y.rows) {
     throw std::invalid_argument(
         fmt::format("graph: a product of matrices [{}, {}] and [{}, {}], expected as many columns "

@@ -1,11 +1,11 @@
-#include "actors/gradients/operations/dense.hpp"
+#include "actors/gradients/dense.hpp"
 
-#include "actors/gradients/operations/overwrite_or_add.hpp"
+#include "actors/gradients/overwrite_or_add.hpp"
 #include "actors/kernels/dense_kernels.hpp"
 
 namespace troupe::detail {
 
-void dense_node::forward(node& x, const parameter_block& block, const dense_layer& layer,
+void dense_node::forward(graph_node& x, const parameter_block& block, const dense_layer& layer,
                          activation kind, gradient_blocks& blocks, float_block& transposed,
                          float_block& sum) {
   x_ = &x;
