@@ -238,6 +238,16 @@ class TrainingJudgement(unittest.TestCase):
         self.assertTrue(holds, text)
         self.assertEqual((figures["updates"], figures["checkpoint"], figures["controllers"]), (4, 512, 2))
 
+    def test_a_killed_run_is_started_again_in_both_ways(self):
+        self.run.controller_port = 1
+        ways = []
+        for self.run.life, newest in ((1, 0), (2, 0), (3, 128), (4, 256)):
+            self.run.before_life.append(newest)
+            words = [str(word) for word in self.run.controller_words()]
+            ways.append(next(word for word in words if word in ("--continue", "--resume")))
+        self.assertEqual(ways, ["--continue", "--continue", "--continue", "--resume"])
+        self.assertEqual(words[words.index("--resume") + 1], str(self.run.directory))
+
     def test_a_controller_that_has_gone_on_from_an_older_checkpoint_is_found(self):
         self.run.before_life = [0, 384]
         self.assert_wrong("controller 2 has gone on from step 256, expected the newest checkpoint's, 384")

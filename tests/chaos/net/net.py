@@ -7,7 +7,7 @@ while clients write a history that is judged in the end: net.py BUILD_DIR [--sec
            +-- chaos_net node (3)       with a process for each replica, and Python processes below some of them
            `-- chaos_net judge          in the end
 
-With --train the controller is `troupe train --continue`, and the nodes are `troupe node`; scrape.py says by the controller's
+With --train the controller is `troupe train`, and the nodes are `troupe node`; scrape.py says by the controller's
 metrics what serves. What the run has left is judged.
 
 It exits with 1 if anything was found, with 2 for a wrong argument, and with 130 when it was interrupted. All namespaces
@@ -115,7 +115,7 @@ def read_options(words):
     parser.add_argument("--longest", type=int, default=plan.PAUSES[-1], choices=plan.PAUSES,
                         help="seconds that a fault lasts at most")
     parser.add_argument("--train", action="store_true",
-                        help="hurt a run of `troupe train --continue` in place of clients of roles")
+                        help="hurt a run of `troupe train` in place of clients of roles")
     parser.add_argument("--kill-controller-every", type=float, default=plan.CONTROLLER_KILLED_EVERY, metavar="SECONDS",
                         help="how often the controller is killed; 60 unless said, and 0 means never")
     parser.add_argument("--sample-every", type=float, metavar="SECONDS",

@@ -1,5 +1,5 @@
-"""`troupe train --continue` with environments in Python on the nodes: what ./dev chaos --net --train runs. The controller
-is the training run, and goes on from its newest checkpoint when it has been killed."""
+"""A run of `troupe train` with environments in Python on the nodes: what ./dev chaos --net --train runs. The controller is
+the training run. When it has been killed, it is started again by --continue and by --resume in turn."""
 import contextlib
 import json
 import os
@@ -59,9 +59,11 @@ class Training(run.Run):
             self.call("certs", "add", self.secrets, "--name", f"node-{number}")
 
     def controller_words(self):
-        return ("train", "--continue", "--runs", self.runs, "--listen", self.place_of_controller(),
-                *self.known_by("controller"), "--wait-for-nodes", run.NODES, "--threads", "2", "--stop-limit", "60",
-                "--metrics-port", self.metrics_port, *OPTIONS)
+        words = ("--continue", "--runs", self.runs, *OPTIONS)
+        if self.life % 2 == 0 and self.before_life[-1] > 0:  # Without a checkpoint there is nothing to resume.
+            words = ("--resume", self.directory)
+        return ("train", "--listen", self.place_of_controller(), *self.known_by("controller"), "--wait-for-nodes", run.NODES,
+                "--threads", "2", "--stop-limit", "60", "--metrics-port", self.metrics_port, *words)
 
     def start_controller(self):
         self.before_life.append(training_record.newest_checkpoint(self.directory))
