@@ -1,5 +1,7 @@
 // Plays the workloads of many seeds and names the first that breaks an invariant of the runtime.
 
+#include <sched.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -100,6 +102,17 @@ int play_all(std::uint64_t from, std::uint64_t count, const std::string& spec,
   return 0;
 }
 
+/// Keeps the threads of this process on the core that it is on. A simulated system has several, of
+/// which one runs at a time, and handing over to another core takes many times as long.
+void stay_on_one_core() {
+  const int core = ::sched_getcpu();
+  if (core < 0) return;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  if (::sched_setaffinity(0, sizeof cores, &cores) != 0) std::perror("simulate: sched_setaffinity");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -120,6 +133,7 @@ int main(int argc, char** argv) {
   app.add_flag("--log", logs, "log what happens");
   try {
     app.parse(argc, argv);
+    stay_on_one_core();
     troupe::log::set_level(logs ? "debug" : "off");
     return play_all(from, seeds, faults, only, keep);
   } catch (const CLI::ParseError& e) {

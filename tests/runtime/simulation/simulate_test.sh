@@ -48,6 +48,6 @@ play --seeds 1 --keep missing/kept.json
 report "and one that can't be written" $?
 mkdir folder
 play --seeds 1 --keep folder
-[[ $code -eq 2 ]] && grep -q 'folder: expected a regular file' err
+[[ $code -eq 2 ]] && grep -q '^simulate: .*folder' err
 report "and a folder" $?
 finish
