@@ -182,15 +182,20 @@ class TrainingRecord(unittest.TestCase):
             self.assertEqual(len(wrong), 1, wrong)
             self.assertIn(text, wrong[0])
 
+    def test_an_update_that_is_counted_twice_at_two_steps_is_found(self):
+        wrong = record.check_progress(progress_of(1, 2) + "384,2,\n")
+        self.assertEqual(wrong, ["progress.csv: after update 2 at step 256 comes update 2 at step 384, expected update 3 at "
+                                 "a later step"])
+
     def test_memory_may_grow_a_little_and_descriptors_and_threads_may_not(self):
-        def samples(last_memory, last_descriptors=9, last_threads=4):
-            first = {"memory": 100, "descriptors": 9, "threads": 4}
+        def samples(last_memory, last_descriptors=90, last_threads=40):
+            first = {"memory": 100, "descriptors": 90, "threads": 40}
             return [first] * 12 + [{"memory": last_memory, "descriptors": last_descriptors, "threads": last_threads}] * 4
 
         self.assertEqual(record.check_growth("a node", samples(105)), [])
         self.assertEqual(record.check_growth("a node", samples(106)), [
             "a node: memory in the first quarter 100, in the last 106, expected at most 105"])
-        self.assertEqual(len(record.check_growth("a node", samples(100, 10, 5))), 2)
+        self.assertEqual(len(record.check_growth("a node", samples(100, 91, 41))), 2)
 
     def test_a_moment_at_the_end_is_no_growth(self):
         flat = {"memory": 100, "descriptors": 9, "threads": 4}
