@@ -3,6 +3,7 @@
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
+#include "tests/runtime/cluster/raw_joiner.hpp"
 
 namespace troupe::detail::testing {
 namespace {
@@ -56,6 +57,23 @@ TEST_CASE("join: a node comes back fifty times") {
     here.heard->ends.take();
     there.heard->ends.take();
   }
+}
+
+TEST_CASE("join: a link that its process has replaced ends, although the other side keeps it") {
+  controller_side controller;
+  const join_secret secret("");
+  const hello who{
+      .build = build_id(), .self = incarnation::random(), .name = "gpu-1", .role = "node"};
+  const auto joins_again = [&] {
+    const auto first = controller.joined.made.take();
+    CHECK(!join_knowing(secret, controller.address(), who).hello.empty());
+    // The connection of the first time is still open, and nobody reads it.
+    CHECK_THAT(first.heard->ends.take(), has_text("has replaced it"));
+    const auto second = controller.joined.made.take();
+    CHECK(second.other.self == first.other.self);
+    second.heard->ends.take();  // It went at once.
+  };
+  CHECK(!join_knowing(secret, controller.address(), who, joins_again).hello.empty());
 }
 
 TEST_CASE("join: nodes that give up while they join leave nothing behind") {
