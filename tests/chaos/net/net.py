@@ -119,7 +119,8 @@ def read_options(words):
     parser.add_argument("--kill-controller-every", type=float, default=plan.CONTROLLER_KILLED_EVERY, metavar="SECONDS",
                         help="how often the controller is killed; 60 unless said, and 0 means never")
     parser.add_argument("--sample-every", type=float, metavar="SECONDS",
-                        help="how often --train reads memory, descriptors and threads; a sixtieth of the time unless said")
+                        help="how often --train writes memory, descriptors and threads of all processes into the folder of "
+                             "the histories; a sixtieth of the time unless said")
     parser.add_argument("--no-namespaces", action="store_true", help="do without network namespaces")
     parser.add_argument("--json", action="store_true", help="end with a line of JSON")
     options = parser.parse_args(words)

@@ -24,7 +24,9 @@ CHECKPOINT_WAIT = 10
 OPTIONS = ("--algo", "ppo", "--env", "paced:Paced", "--steps", "1000000000", "env.placement=node:*",
            f"env.replicas={REPLICAS}", f"rollout.batch={REPLICAS}", "env.n_envs=1", "rollout.n_steps=32",
            "trainer.batch_size=64", "trainer.n_epochs=1", "policy.hidden=[16]", "checkpoint.every_updates=20",
-           "evaluation.every_steps=2560", "evaluation.episodes=1", "evaluation.final_episodes=1")
+           "evaluation.every_steps=2560", "evaluation.episodes=1", "evaluation.final_episodes=1",
+           # The recorder keeps 20,000 episodes of the learning curve. With few in an hour its memory stays, too.
+           'env.options={"length": 200}')
 
 
 class Training(run.Run):
@@ -42,7 +44,7 @@ class Training(run.Run):
         self.basis = (0, 0)  # A time, and the fewest updates in progress.csv that were seen since.
         self.served = 0
         self.recoveries = []
-        self.samples = {}  # By the name of a process: its figures, one a moment.
+        self.samples = {}  # By the name of a process: its figures, one after each recovery.
         self.sampled = threading.Event()
         self.sampler = threading.Thread(target=self.sample_often, daemon=True)
 
@@ -113,6 +115,7 @@ class Training(run.Run):
         self.note_best_score()
         if recovered is not None:
             self.recoveries.append(recovered - healed)
+            self.keep_figures()
         return recovered
 
     def note_best_score(self):
@@ -122,21 +125,26 @@ class Training(run.Run):
 
     # ---- figures
 
-    def sample_often(self):
-        while not self.sampled.wait(self.options.sample_every):
-            self.sample()
-
-    def sample(self):
-        named = {f"controller-{self.life}": self.controller.pid,
-                 **{f"node-{number} ({node.pid})": node.pid for number, node in list(self.nodes.items())}}
+    def read_figures(self):
+        """Of the controller, of each node and of all processes together, by name."""
+        named = {self.controller.pid: f"controller-{self.life}",
+                 **{node.pid: f"node-{number} ({node.pid})" for number, node in list(self.nodes.items())}}
         found = {pid: training_record.read_figures(pid) for pid in processes.descendants(os.getpid())}
-        for name, pid in named.items():
-            if found.get(pid):
-                self.samples.setdefault(name, []).append(found[pid])
-        self.samples.setdefault("all processes", []).append(training_record.add_up([one for one in found.values() if one]))
-        last = {name: samples[-1] for name, samples in self.samples.items() if name in named or name == "all processes"}
+        found = {pid: figures for pid, figures in found.items() if figures}
+        return {**{name: found[pid] for pid, name in named.items() if pid in found},
+                "all processes": training_record.add_up(found.values())}
+
+    def keep_figures(self):
+        """Everything serves, so there are as many processes as before."""
+        for name, figures in self.read_figures().items():
+            self.samples.setdefault(name, []).append(figures)
+
+    def sample_often(self):
+        """For people who look into the folder: what a fault leaves for a moment is in these figures, too."""
         with open(self.folder / "figures.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps({"at": run.now(), **last}) + "\n")
+            while not self.sampled.wait(self.options.sample_every):
+                file.write(json.dumps({"at": run.now(), **self.read_figures()}) + "\n")
+                file.flush()
 
     # ---- the end
 

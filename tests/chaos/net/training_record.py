@@ -75,6 +75,7 @@ def read_figures(pid):
 
 def add_up(figures):
     """Of several processes, and how many they are."""
+    figures = list(figures)
     sums = {key: sum(one[key] for one in figures) for key in ("memory", "descriptors", "threads")}
     return {**sums, "processes": len(figures)}
 
