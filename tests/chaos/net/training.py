@@ -79,6 +79,7 @@ class Training(run.Run):
                                   f"http://127.0.0.1:{self.metrics_port}/metrics", stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE)
         super().start_all()
+        self.recoveries.clear()  # The start is none.
         self.sampler.start()
 
     # ---- what serves
