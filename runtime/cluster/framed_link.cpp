@@ -96,6 +96,11 @@ void framed_link::close(const std::string& why) {
   write_next(held);
 }
 
+void framed_link::abandon(const std::string& why) {
+  lock held(mutex_);
+  end(held, why);
+}
+
 bool framed_link::has_ended() const {
   lock held(mutex_);
   return ended_ || closing_;

@@ -60,6 +60,9 @@ class framed_link final : public link,
   /// Does what is due at `now`: it sends pings, notices a lost peer, and ends a link that doesn't
   /// end by itself. Call it a few times a second.
   void tick(std::chrono::steady_clock::time_point now);
+  /// Ends the link at once and tells the other side nothing. Unlike after `close`, no tick is
+  /// needed.
+  void abandon(const std::string& why);
   /// True if nothing can be sent any more.
   bool has_ended() const;
   /// Sets an action that is called once, when the stream has ended. Set it before anything else is

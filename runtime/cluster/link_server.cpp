@@ -67,7 +67,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
       replaced = std::exchange(place.way, nullptr);
       place = {theirs.self, true, nullptr, certificate};
     }
-    if (replaced) replaced->close("a new connection of the same process has replaced it");
+    abandon(replaced);
     return {};
   }
 
@@ -76,11 +76,15 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
       if (const auto here = self.lock()) here->forget(theirs, of.lock());
     });
     bool stopping;
+    std::shared_ptr<framed_link> replaced;
     {
       const std::lock_guard held(mutex_);
       stopping = stopping_;
-      if (auto& place = members_[theirs.name]; place.self == theirs.self) place.way = way;
+      if (auto& place = members_[theirs.name]; place.self == theirs.self) {
+        replaced = std::exchange(place.way, way);
+      }
     }
+    abandon(replaced);
     if (stopping) return way->close("the controller is stopping");
     on_joined_(theirs, way);
   }
@@ -114,6 +118,12 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     std::shared_ptr<framed_link> way;  ///< Null until the hellos have been exchanged.
     std::string certificate;           ///< The certificate in PEM; empty in plain text.
   };
+
+  /// Ends a link whose name has another one, if there is one. Nobody would tick it any more, and
+  /// its other side may never end it.
+  static void abandon(const std::shared_ptr<framed_link>& replaced) {
+    if (replaced) replaced->abandon("a new connection of the same name has replaced it");
+  }
 
   /// Returns the members that have a link.
   std::vector<member> linked() const {

@@ -1,5 +1,6 @@
 """The plan of faults, which the seed decides."""
 import dataclasses
+import math
 import random
 
 PAUSES = (1, 4, 6, 20)  # Seconds for which a process is stopped, or a link is hurt.
@@ -44,19 +45,20 @@ class Bag:
         return self.left.pop()
 
 
-def draw_plan(seed, seconds, nodes, networked=NETWORKED, longest=PAUSES[-1]):
-    """The faults in the order of time. The controller is killed each minute; in a shorter run, once at the half."""
+def draw_plan(seed, seconds, nodes, networked=NETWORKED, longest=PAUSES[-1],
+              killed_every=CONTROLLER_KILLED_EVERY):
+    """The faults in the order of time. The controller is killed so often, in a shorter run once at the half; 0: never."""
     chance = random.Random(seed)
     pauses = [pause for pause in PAUSES if pause <= longest]
     kinds = Bag(chance, [*(f"stop {who}" for who in STOPPED), *RELAYED, *networked, *KILLED])
     lengths = {}
-    next_kill = min(CONTROLLER_KILLED_EVERY, seconds / 2)
+    next_kill = min(killed_every, seconds / 2) if killed_every else math.inf
     plan, at = [], 1.0
     while True:
         at += chance.uniform(0.5, 2.5)
         if at >= next_kill:
             fault = Fault(at, "kill controller", 0, 0, chance.getrandbits(30))
-            next_kill += CONTROLLER_KILLED_EVERY
+            next_kill += killed_every
         else:
             kind = kinds.draw()
             momentary = kind.startswith("kill") or kind in ("forget link", "cut link")

@@ -47,14 +47,14 @@ def descendants(root):
     return found
 
 
-def children_and_guests(node):
-    """The processes of replicas below a node, and the Python processes of their environments."""
+def children_and_guests(node, program):
+    """The processes of replicas below a node, which run that program, and the Python processes of their environments."""
     children, guests = [], []
     for pid in sorted(descendants(node)):
         line = command_line(pid)
         if "troupe_worker" in line:
             guests.append(pid)
-        elif "chaos_net" in line:
+        elif program in line:
             children.append(pid)
     return children, guests
 

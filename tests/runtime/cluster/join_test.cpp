@@ -3,6 +3,7 @@
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
+#include "tests/runtime/cluster/raw_joiner.hpp"
 
 namespace troupe::detail::testing {
 namespace {
@@ -58,14 +59,32 @@ TEST_CASE("join: a node comes back fifty times") {
   }
 }
 
+TEST_CASE("join: a link that its process has replaced ends, although the other side keeps it") {
+  controller_side controller;
+  const join_secret secret("");
+  const hello who{
+      .build = build_id(), .self = incarnation::random(), .name = "gpu-1", .role = "node"};
+  const auto joins_again = [&] {
+    const auto first = controller.joined.made.take();
+    CHECK(!join_knowing(secret, controller.address(), who).hello.empty());
+    // The connection of the first time is still open, and nobody reads it.
+    CHECK_THAT(first.heard->ends.take(), has_text("has replaced it"));
+    const auto second = controller.joined.made.take();
+    CHECK(second.other.self == first.other.self);
+    second.heard->ends.take();  // It went at once.
+  };
+  CHECK(!join_knowing(secret, controller.address(), who, joins_again).hello.empty());
+}
+
 TEST_CASE("join: nodes that give up while they join leave nothing behind") {
   controller_side controller;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1, drawn = 1;
   for (int i = 0; i < 100; ++i) {
     node_side node(controller.address(), "gpu-1");
-    // The node goes at any moment of the exchange.
-    for (auto turns = next_of(seed) % 1000; turns > 0; --turns) std::this_thread::yield();
+    // The node goes at any moment of the exchange: it computes meanwhile, up to about a millisecond.
+    for (auto turns = next_of(seed) % 500'000; turns > 0; --turns) next_of(drawn);
   }
+  CHECK(drawn != 0);
   node_side last(controller.address(), "gpu-1", [](auto& o) { o.slots = 7; });
   last.joined.made.take();
   for (;;) {

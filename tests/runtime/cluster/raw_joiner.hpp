@@ -28,15 +28,18 @@ struct raw_answer {
 using raw_text = std::function<std::string(const std::string& heard)>;
 
 /// Says each of the texts when the one before was answered, and goes. Without any it waits for the
-/// end.
+/// end. `meanwhile`, unless it is null, is called before it goes, if the last one was answered.
 raw_answer say_in_turn(const std::string& address, const std::optional<raw_security>& security,
-                       const std::vector<raw_text>& texts);
+                       const std::vector<raw_text>& texts,
+                       const std::function<void()>& meanwhile = nullptr);
 
 /// Says `hello`, or nothing.
 raw_answer say_hello(const std::string& address, const std::optional<raw_security>& security,
                      const std::optional<std::string>& hello);
 
-/// Joins in plain text as a node does: with a challenge, and a proof in its hello.
-raw_answer join_knowing(const join_secret& secret, const std::string& address, const hello& who);
+/// Joins in plain text as a node does: with a challenge, and a proof in its hello. `meanwhile`,
+/// unless it is null, is called before it goes, if it has joined.
+raw_answer join_knowing(const join_secret& secret, const std::string& address, const hello& who,
+                        const std::function<void()>& meanwhile = nullptr);
 
 }  // namespace troupe::detail::testing
