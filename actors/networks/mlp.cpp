@@ -154,24 +154,4 @@ void mlp::backward(const float* parameters, const float* x, int rows, const floa
   }
 }
 
-void mlp::backward_inputs(const float* parameters, int rows, const float* d_outputs,
-                          mlp_buffers& buffers, int first, int count, float* d_x) const {
-  const float* d_output = through_output(rows, d_outputs, buffers);
-  for (std::size_t i = layers_.size() - 1; i > 0; --i) {
-    d_output = through_layer(i, parameters, rows, d_output, buffers);
-  }
-  const auto& layer = layers_.front();
-  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(count) * layer.out);
-  transpose(parameters + layer.weight + static_cast<std::size_t>(first) * layer.out, count,
-            layer.out, transposed);
-  multiply({.left = d_output,
-            .row_stride = layer.out,
-            .step_stride = 1,
-            .right = transposed,
-            .rows = rows,
-            .steps = layer.out,
-            .columns = count},
-           d_x);
-}
-
 }  // namespace troupe::detail

@@ -73,11 +73,6 @@ class mlp {
   void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
                 mlp_buffers& buffers, float* gradient, const float* d_features = nullptr) const;
 
-  /// Called after forward: writes d_x [rows, count], the derivative by only the `count` inputs from
-  /// `first` on. An actor learns from it, as dQ/da of its critic.
-  void backward_inputs(const float* parameters, int rows, const float* d_outputs,
-                       mlp_buffers& buffers, int first, int count, float* d_x) const;
-
  private:
   activation activation_of(std::size_t layer) const;
   const float* through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const;

@@ -6,7 +6,7 @@
 #include "actors/networks/network_stack.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 
-/// Checks that the learners of DQN, SAC and TD3 have in common.
+/// Checks that the off-policy learners have in common.
 namespace troupe::detail {
 
 /// Throws std::invalid_argument if the sizes differ, such as "dqn state: target of 3 numbers,

@@ -30,12 +30,12 @@
 #include <string>
 #include <vector>
 
+#include "actors/gradients/torch_graph.hpp"
 #include "actors/networks/device_link.hpp"
 #include "actors/networks/device_memory.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/off_policy/critic_autograd.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
@@ -229,7 +229,10 @@ findings run_critics(const problem& of, const network_options& network, int upda
   const auto& policy = std::as_const(learner).policy();
   const auto& critics = learner.critics();
   const auto obs = detail::tensor_of(batch.obs, {batch.rows, of.shape.obs_size}, at::kFloat);
-  const auto action = detail::tensor_of(batch.action, {batch.rows, -1}, at::kFloat);
+  torch_graph g(critics.link());
+  const auto values =
+      critics.values(g.constant(batch.obs, of.shape.obs_size),
+                     g.constant(batch.action, of.shape.continuous_size), {critics.parameters()});
   const auto network_size = static_cast<std::int64_t>(policy.stack().parameter_count());
   findings found{
       .outputs =
@@ -238,16 +241,14 @@ findings run_critics(const problem& of, const network_options& network, int upda
                    .forward(detail::tensor_of_block(policy.parameters()).narrow(0, 0, network_size),
                             obs)
                    .flatten(),
-               detail::critic_values(critics, detail::tensor_of_block(critics.parameters()), obs,
-                                     action, critics.count())
-                   .flatten()})
+               detail::tensor_of_block(g.values(values))})
               .to(at::kDouble)};
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
     const auto metrics = learner.update(batch);
     losses.push_back(metrics.critic_loss);
     losses.push_back(metrics.actor_loss);
-    if (i == 0) found.gradient = doubles(critics.gradient());
+    if (i == 0) found.gradient = doubles(learner.critic_gradient());
     if (i == 1) {
       found.gradient = at::cat({found.gradient, doubles(learner.actor_gradient())});
     }

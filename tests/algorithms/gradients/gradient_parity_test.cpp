@@ -25,6 +25,7 @@
 #include "algorithms/off_policy/td3/rule.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
+#include "tests/algorithms/gradients/gradient_by_torch.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
 #include "tests/test.hpp"
 
@@ -51,20 +52,6 @@ std::vector<float> noise_of(action_random& random, int rows, int size) {
   std::vector<float> noise(static_cast<std::size_t>(rows) * size);
   random.fill_normal(noise);
   return noise;
-}
-
-/// The gradient of a rule by libtorch's engine. `loss` takes the graph and the block.
-template <class Loss>
-at::Tensor gradient_by_torch(std::span<const float> parameters, at::ScalarType type,
-                             const Loss& loss) {
-  torch_graph g(detail::device_link("cpu"), type);
-  std::vector<float> gradient(parameters.size());
-  g.backward(loss(g, parameter_block{parameters, gradient}));
-  return at::tensor(gradient, at::kFloat);
-}
-
-std::span<const float> in_span(const at::Tensor& gradient) {
-  return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
 }
 
 void watch_critics(kink_watch& watch, const detail::critic_ensemble& critics,

@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/model_tensors.hpp"
 
 namespace troupe {
 namespace {
 
-bool uses_fused(gradient_backend backend, const maddpg_networks& networks) {
-  bool all = true;
+/// The actor whose size and device decide which engine computes the gradients of all policies.
+const detail::network_stack& deciding_actor(gradient_backend backend,
+                                            const maddpg_networks& networks) {
   for (std::size_t i = 0; i < networks.policies(); ++i) {
-    all = detail::uses_fused(backend, networks[i].actor) && all;
+    if (!detail::uses_fused(backend, networks[i].actor)) return networks[i].actor;
   }
-  return all;
+  return networks[0].actor;
 }
 
 std::vector<float> copy_of(std::span<const float> x) { return {x.begin(), x.end()}; }
@@ -36,20 +39,21 @@ maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options&
       trained_(trained_policies(agents, shape)),
       actors_(networks_.actor_count()),
       target_actors_(actors_.size()),
-      actor_gradient_(actors_.size()),
       random_(seed),
-      fused_(uses_fused(options.backend, networks_)),
       guard_("maddpg", options.max_skipped_steps),
-      reward_scale_(options.normalize_reward, networks_.shape().agents.size()),
-      own_(networks_.policies()),
-      acting_rows_(networks_.policies()) {
+      reward_scale_(options.normalize_reward, networks_.shape().agents.size()) {
   const adam_options with{.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm};
+  const auto& deciding = deciding_actor(options.backend, networks_);
+  const auto engine = [&] { return make_graph(options.backend, deciding); };
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     auto& of = networks_[i];
     of.actor.initialise(random_, options.network.ortho_init, 0.01, actors_.data() + of.first);
     of.critics.initialise(random_, options.network.ortho_init);
-    optimizers_.push_back(
-        {adam(of.actor.parameter_count(), with), adam(of.critics.parameter_count(), with)});
+    own_.push_back({.actor = {"actor", of.actor.parameter_count(), with},
+                    .critics = {"critic", of.critics.parameter_count(), with},
+                    .target_graph = engine(),
+                    .critic_graph = engine(),
+                    .actor_graph = engine()});
   }
   target_actors_ = actors_;
 }
@@ -58,7 +62,7 @@ std::span<float> maddpg_learner::actor_of(std::size_t policy, std::span<float> a
   return all.subspan(networks_[policy].first, networks_[policy].actor.parameter_count());
 }
 
-// ---- the gradient by hand ----------------------------------------------------------------------
+// ---- what is learned from ----------------------------------------------------------------------
 
 void maddpg_learner::draw_noise(int rows) {
   noise_.resize(static_cast<std::size_t>(rows) *
@@ -73,25 +77,27 @@ void maddpg_learner::draw_noise(int rows) {
   for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
 }
 
-/// Computes the next actions of the target actors, as critics see them.
-void maddpg_learner::target_actions(const transition_batch& batch) {
-  next_action_.resize(batch.action.size());
-  for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    const auto& of = networks_[i];
-    auto& with = own_[i];
-    const int rows = batch.rows * static_cast<int>(networks_.rows().agents_of(i).size());
-    const auto count = static_cast<std::size_t>(rows);
-    const auto inputs = static_cast<std::size_t>(of.actor.inputs());
-    const std::span seen(detail::grown(with.all_inputs, count * inputs), count * inputs);
-    networks_.rows().gather_inputs(i, batch.next_obs, seen);
-    const float* action = of.actor.top().forward(target_actors_.data() + of.first, seen.data(),
-                                                 rows, with.target_buffers);
-    networks_.rows().scatter(i, {}, {action, count * of.actions}, {}, next_action_);
+/// Computes the next actions of a policy's target actor.
+void maddpg_learner::target_actions(std::size_t policy, const transition_batch& batch) {
+  const auto& of = networks_[policy];
+  const auto& members = networks_.rows().agents_of(policy);
+  const auto width = static_cast<std::size_t>(networks_.shape().continuous_size);
+  auto& own = own_[policy];
+  const auto rows = static_cast<std::size_t>(batch.rows);
+  own.next_inputs.resize(rows * members.size() * static_cast<std::size_t>(of.actor.inputs()));
+  networks_.rows().gather_inputs(policy, batch.next_obs, own.next_inputs);
+  own.noise.clear();
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const auto agent : members) {
+      const float* from = noise_.data() + row * width +
+                          static_cast<std::size_t>(networks_.shape().agents[agent].floats_begin);
+      own.noise.insert(own.noise.end(), from, from + of.actions);
+    }
   }
-  for (std::size_t i = 0; i < next_action_.size(); ++i) {
-    next_action_[i] = std::clamp(next_action_[i] + noise_[i], -1.0f, 1.0f);
-  }
-  networks_.hide_actions(batch.next_obs, batch.rows, next_action_.data());
+  own.target_graph->clear();
+  const auto action = maddpg_target_actions(
+      *own.target_graph, of, {actor_of(policy, target_actors_)}, own.next_inputs, own.noise);
+  networks_.rows().scatter(policy, {}, own.target_graph->values(action), {}, next_action_);
 }
 
 /// Computes what all critics see of a batch.
@@ -101,7 +107,9 @@ void maddpg_learner::see(const transition_batch& batch) {
   networks_.view(batch.next_obs, batch.rows, detail::grown(next_view_, size));
   action_ = batch.action;
   networks_.hide_actions(batch.obs, batch.rows, action_.data());
-  target_actions(batch);
+  next_action_.resize(batch.action.size());
+  for (std::size_t i = 0; i < networks_.policies(); ++i) target_actions(i, batch);
+  networks_.hide_actions(batch.next_obs, batch.rows, next_action_.data());
 }
 
 /// Gathers the rows of a policy's agents that act.
@@ -111,13 +119,17 @@ void maddpg_learner::gather(std::size_t policy, const transition_batch& batch) {
   const auto& members = networks_.rows().agents_of(policy);
   const auto width = static_cast<std::size_t>(shape.obs_size);
   const auto actions = static_cast<std::size_t>(shape.continuous_size);
-  auto& own = own_[policy];
+  const auto inputs = static_cast<std::size_t>(of.actor.inputs());
+  auto& all_inputs = own_[policy].inputs;
+  all_inputs.resize(static_cast<std::size_t>(batch.rows) * members.size() * inputs);
+  networks_.rows().gather_inputs(policy, batch.obs, all_inputs);
+  auto& own = own_[policy].rows;
   auto& to = own.batch;
   for (auto* column : {&to.obs, &to.next_obs, &to.action, &to.reward, &to.terminated, &to.discount,
-                       &to.weight, &own.next_action}) {
+                       &to.weight, &own.next_action, &own.inputs}) {
     column->clear();
   }
-  for (auto* column : {&own.row, &own.agent, &own.place}) column->clear();
+  for (auto* column : {&own.row, &own.agent}) column->clear();
   const auto put = [](std::vector<float>& column, const float* from, std::size_t count) {
     column.insert(column.end(), from, from + count);
   };
@@ -130,7 +142,6 @@ void maddpg_learner::gather(std::size_t policy, const transition_batch& batch) {
                            networks_.acts(batch.next_obs.data() + row * width, agent);
       own.row.push_back(row);
       own.agent.push_back(agent);
-      own.place.push_back(row * members.size() + k);
       put(to.obs, view_.data() + row * networks_.view_size(), networks_.view_size());
       put(to.next_obs, next_view_.data() + row * networks_.view_size(), networks_.view_size());
       for (std::size_t id = 0; id < of.ids; ++id) {
@@ -139,6 +150,7 @@ void maddpg_learner::gather(std::size_t policy, const transition_batch& batch) {
       }
       put(to.action, action_.data() + row * actions, actions);
       put(own.next_action, next_action_.data() + row * actions, actions);
+      put(own.inputs, all_inputs.data() + (row * members.size() + k) * inputs, inputs);
       to.reward.push_back(batch.agent_reward[at]);
       to.terminated.push_back(goes_on ? 0.0f : 1.0f);
       to.discount.push_back(batch.discount[row]);
@@ -148,112 +160,53 @@ void maddpg_learner::gather(std::size_t policy, const transition_batch& batch) {
   to.rows = static_cast<int>(own.row.size());
 }
 
-maddpg_learner::critic_result maddpg_learner::critic_gradient(std::size_t policy,
-                                                              const transition_batch& batch) {
-  gather(policy, batch);
-  auto& own = own_[policy];
-  const auto& rows = own.batch;
-  const auto count = own.row.size();
-  if (count == 0) return {};
-  auto& critics = networks_[policy].critics;
-  float* y = detail::grown(own.targets, count);
-  critics.smallest_target(rows, own.next_action.data(), y);
-  for (std::size_t i = 0; i < count; ++i) {
-    y[i] = rows.reward[i] + rows.discount[i] * (1.0f - rows.terminated[i]) * y[i];
-  }
-  own.td_errors.resize(count);
-  constexpr float mean_squared_error = 1.0f;
-  const auto fit = critics.fit(rows, y, mean_squared_error, own.td_errors.data());
-  for (std::size_t i = 0; i < count; ++i) {
-    agent_errors_[own.row[i] * networks_.shape().agents.size() + own.agent[i]] = own.td_errors[i];
-  }
-  return {fit.loss, fit.q_mean, count};
-}
-
-/// Comes after critic_gradient with the same batch.
-double maddpg_learner::actor_gradient(std::size_t policy, const transition_batch& batch) {
-  auto& own = own_[policy];
-  const auto& of = networks_[policy];
-  const auto& net = of.actor.top();
-  const auto& agents = networks_.shape().agents;
-  const auto count = own.row.size();
-  const auto inputs = static_cast<std::size_t>(net.inputs());
-  const auto all =
-      static_cast<std::size_t>(batch.rows) * networks_.rows().agents_of(policy).size() * inputs;
-  const std::span seen(detail::grown(own.all_inputs, all), all);
-  networks_.rows().gather_inputs(policy, batch.obs, seen);
-  float* x = detail::grown(own.inputs, count * inputs);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::copy_n(seen.data() + own.place[i] * inputs, inputs, x + i * inputs);
-  }
-  const int rows = static_cast<int>(count);
-  const float* parameters = actors_.data() + of.first;
-  const float* mu = net.forward(parameters, x, rows, own.actor_buffers);
-  const auto width = static_cast<std::size_t>(networks_.shape().continuous_size);
-  const auto begin_of = [&](std::size_t i) {
-    return i * width + static_cast<std::size_t>(agents[own.agent[i]].floats_begin);
-  };
-  float* action = detail::grown(own.action, count * width);
-  std::ranges::copy(own.batch.action, action);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::copy_n(mu + i * of.actions, of.actions, action + begin_of(i));
-  }
-  float* value = detail::grown(own.value, count);
-  float* d_action = detail::grown(own.d_action, count * width);
-  networks_[policy].critics.value_and_slope(own.batch, action, 1, value, d_action);
-  double sum = 0.0;
-  float* d_own = detail::grown(own.d_own, count * of.actions);
-  const float share = 1.0f / static_cast<float>(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    sum -= value[i];
-    for (std::size_t k = 0; k < of.actions; ++k) {
-      d_own[i * of.actions + k] = -share * d_action[begin_of(i) + k];
-    }
-  }
-  net.backward(parameters, x, rows, d_own, own.actor_buffers, actor_gradient_.data() + of.first);
-  return sum / static_cast<double>(count);
-}
-
 // ---- one step ----------------------------------------------------------------------------------
 
-bool maddpg_learner::finite(const char* what, double value) {
-  if (std::isfinite(static_cast<float>(value))) return true;
-  guard_.skipped(what, value);
-  return false;
+void maddpg_learner::keep_errors(const maddpg_rows& rows, std::span<const float> error) {
+  const auto agents = networks_.shape().agents.size();
+  for (std::size_t i = 0; i < error.size(); ++i) {
+    agent_errors_[rows.row[i] * agents + rows.agent[i]] = error[i];
+  }
 }
 
 /// Steps the critics of all policies that are trained and act. Returns false as soon as a loss or
 /// gradient is not finite; networks that were stepped before that keep their finite new weights.
 bool maddpg_learner::step_critics(const transition_batch& batch, maddpg_metrics& metrics) {
-  std::size_t rows = 0;
+  double rows = 0;
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    acting_rows_[i] = 0;
     if (!trained_[i]) continue;
-    const auto critic = fused_ ? critic_gradient(i, batch) : critic_gradient_by_autograd(i, batch);
-    acting_rows_[i] = critic.rows;
-    if (critic.rows == 0) continue;
-    rows += critic.rows;
-    metrics.critic_loss += critic.loss;
-    metrics.q_mean += critic.q_mean * static_cast<double>(critic.rows);
-    if (!finite("critic loss", critic.loss)) return false;
+    auto& own = own_[i];
+    auto& g = *own.critic_graph;
     auto& critics = networks_[i].critics;
-    const double norm = optimizers_[i].critics.step(
-        critics.parameters(), std::as_const(critics).gradient(), metrics.learning_rate);
-    if (!finite("critic gradient norm", norm)) return false;
+    gather(i, batch);
+    if (own.rows.batch.rows == 0) continue;
+    g.clear();
+    const auto fit =
+        maddpg_critic_loss(g, networks_, i, own.critics.of(critics.parameters()), own.rows);
+    rows += own.rows.batch.rows;
+    metrics.critic_loss += g.number(fit.loss);
+    metrics.q_mean += g.number(fit.q_mean) * own.rows.batch.rows;
+    keep_errors(own.rows, g.values(fit.error));
+    const double norm =
+        own.critics.minimise(fit.loss, critics.parameters(), metrics.learning_rate, guard_);
+    if (std::isnan(norm)) return false;
   }
-  if (rows > 0) metrics.q_mean /= static_cast<double>(rows);
+  if (rows > 0) metrics.q_mean /= rows;
   return true;
 }
 
-bool maddpg_learner::step_actors(const transition_batch& batch, maddpg_metrics& metrics) {
+/// Comes after step_critics, and returns false as it does.
+bool maddpg_learner::step_actors(maddpg_metrics& metrics) {
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    if (acting_rows_[i] == 0) continue;
-    const double loss = fused_ ? actor_gradient(i, batch) : actor_gradient_by_autograd(i, batch);
-    metrics.actor_loss += loss;
-    if (!finite("actor loss", loss)) return false;
-    const double norm = optimizers_[i].actor.step(
-        actor_of(i, actors_), actor_of(i, actor_gradient_), metrics.learning_rate);
-    if (!finite("actor gradient norm", norm)) return false;
+    auto& own = own_[i];
+    auto& g = *own.actor_graph;
+    if (own.rows.batch.rows == 0) continue;
+    const auto parameters = actor_of(i, actors_);
+    g.clear();
+    const auto loss = maddpg_actor_loss(g, networks_, i, own.actor.of(parameters), own.rows);
+    metrics.actor_loss += g.number(loss);
+    const double norm = own.actor.minimise(loss, parameters, metrics.learning_rate, guard_);
+    if (std::isnan(norm)) return false;
   }
   return true;
 }
@@ -314,7 +267,7 @@ maddpg_metrics maddpg_learner::update(const transition_batch& given, double prog
   td_errors_.resize(rows);
   agent_errors_.assign(rows * networks_.shape().agents.size(), 0.0f);
   draw_noise(batch.rows);
-  if (fused_) see(batch);
+  see(batch);
   maddpg_metrics metrics{.n_updates = ++n_updates_,
                          .learning_rate = chosen_lr.value_or(
                              annealed(options_.lr, options_.lr_schedule, progress_remaining))};
@@ -322,12 +275,41 @@ maddpg_metrics maddpg_learner::update(const transition_batch& given, double prog
   sum_td_errors(batch);
   metrics.trained_actor = taken && n_updates_ % options_.policy_delay == 0;
   if (metrics.trained_actor) {
-    taken = step_actors(batch, metrics);
+    taken = step_actors(metrics);
     if (taken) update_targets();
   }
   metrics.skipped = !taken;
   if (taken) guard_.taken();
   return metrics;
+}
+
+named_tensors maddpg_learner::beside() const {
+  named_tensors all;
+  for (std::size_t i = 0; i < networks_.policies(); ++i) {
+    for (auto& [name, tensor] : detail::tensors_of(networks_[i].critics)) {
+      all.emplace_back(networks_.shape().policies[i].name + '.' + name, tensor);
+    }
+  }
+  return all;
+}
+
+void maddpg_learner::start_from(std::span<const float> acting, const named_tensors& beside) {
+  detail::expect_size("maddpg", "model", acting.size(), actors_.size());
+  for (std::size_t i = 0; i < networks_.policies(); ++i) {
+    const auto prefix = networks_.shape().policies[i].name + '.';
+    named_tensors own;
+    for (const auto& [name, tensor] : beside) {
+      if (name.starts_with(prefix)) own.emplace_back(name.substr(prefix.size()), tensor);
+    }
+    if (own.empty() && !beside.empty()) {
+      throw std::invalid_argument(prefix +
+                                  "qf0.0.weight is missing, expected the critics of all "
+                                  "policies");
+    }
+    detail::load(networks_[i].critics, own);
+  }
+  std::ranges::copy(acting, actors_.begin());
+  target_actors_ = actors_;
 }
 
 maddpg_learner_state maddpg_learner::state() const {
@@ -341,8 +323,8 @@ maddpg_learner_state maddpg_learner::state() const {
     const auto& critics = networks_[i].critics;
     now.policies.push_back({.critics = copy_of(critics.parameters()),
                             .target_critics = copy_of(critics.target()),
-                            .actor_optimizer = optimizers_[i].actor.state(),
-                            .critic_optimizer = optimizers_[i].critics.state()});
+                            .actor_optimizer = own_[i].actor.optimizer().state(),
+                            .critic_optimizer = own_[i].critics.optimizer().state()});
   }
   return now;
 }
@@ -360,8 +342,8 @@ void maddpg_learner::set_state(const maddpg_learner_state& state) {
   }
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     const auto& of = state.policies[i];
-    optimizers_[i].actor.set_state(of.actor_optimizer);
-    optimizers_[i].critics.set_state(of.critic_optimizer);
+    own_[i].actor.optimizer().set_state(of.actor_optimizer);
+    own_[i].critics.optimizer().set_state(of.critic_optimizer);
     std::ranges::copy(of.critics, networks_[i].critics.parameters().begin());
     std::ranges::copy(of.target_critics, networks_[i].critics.target().begin());
   }

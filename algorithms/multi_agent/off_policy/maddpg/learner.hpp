@@ -3,20 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "actors/kernels/float_block.hpp"
-#include "actors/networks/mlp.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "algorithms/learner/skip_guard.hpp"
+#include "algorithms/learner/trained_block.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/config.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/networks.hpp"
+#include "algorithms/multi_agent/off_policy/maddpg/rule.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
@@ -87,9 +89,16 @@ class maddpg_learner {
   const std::vector<std::uint8_t>& trained() const { return trained_; }  ///< [policies]
   /// The parameters of all actors, float [P], to publish.
   std::span<const float> acting() const { return actors_; }
-  /// The gradient of the last update that trained the actors [P]. That of a policy's critics is
-  /// networks()[policy].critics.gradient().
-  std::span<const float> actor_gradient() const { return actor_gradient_; }
+  /// The gradient of a policy's actor in the last update that trained it.
+  std::span<const float> actor_gradient(std::size_t policy) const {
+    return own_[policy].actor.gradient();
+  }
+  /// The gradient of a policy's critics in the last update that trained them [Q].
+  std::span<const float> critic_gradient(std::size_t policy) const {
+    return own_[policy].critics.gradient();
+  }
+  /// What a trained policy's agents learned from in the last update.
+  const maddpg_rows& rows(std::size_t policy) const { return own_[policy].rows; }
 
   /// The critics of all policies, with names as "POLICY.qf0.0.weight".
   named_tensors beside() const;
@@ -102,49 +111,33 @@ class maddpg_learner {
   void set_state(const maddpg_learner_state& state);
 
  private:
-  struct optimizers {
-    adam actor, critics;
-  };
-  /// The rows of a policy's agents that act, R of them.
-  struct own_rows {
-    transition_batch batch;  ///< What the critics see, [R, X + ids], and all actions, [R, A].
-    std::vector<float> next_action;  ///< [R, A]
-    std::vector<std::size_t> row;    ///< [R] Its row in the batch of all agents.
-    std::vector<std::size_t> agent;  ///< [R]
-    std::vector<std::size_t> place;  ///< [R] The place of its actor's inputs.
-    std::vector<float> td_errors;    ///< [R]
-    detail::float_block all_inputs, inputs, targets, value, action, d_action, d_own;
-    detail::mlp_buffers actor_buffers, target_buffers;
-  };
-  struct critic_result {
-    double loss = 0.0;
-    double q_mean = 0.0;
-    std::size_t rows = 0;  ///< The rows of agents that act.
+  /// What the learner keeps for one policy.
+  struct one_policy {
+    detail::trained_block actor, critics;
+    std::unique_ptr<graph> target_graph, critic_graph, actor_graph;
+    std::vector<float> inputs, next_inputs;  // [B agents, I], what the actor sees
+    std::vector<float> noise;                // [B agents, actions]
+    maddpg_rows rows;
   };
 
   const transition_batch& scaled(const transition_batch& batch);
   void draw_noise(int rows);
   void see(const transition_batch& batch);
-  void target_actions(const transition_batch& batch);
+  void target_actions(std::size_t policy, const transition_batch& batch);
   void gather(std::size_t policy, const transition_batch& batch);
-  critic_result critic_gradient(std::size_t policy, const transition_batch& batch);
-  critic_result critic_gradient_by_autograd(std::size_t policy, const transition_batch& batch);
-  double actor_gradient(std::size_t policy, const transition_batch& batch);
-  double actor_gradient_by_autograd(std::size_t policy, const transition_batch& batch);
+  void keep_errors(const maddpg_rows& rows, std::span<const float> error);
   bool step_critics(const transition_batch& batch, maddpg_metrics& metrics);
-  bool step_actors(const transition_batch& batch, maddpg_metrics& metrics);
+  bool step_actors(maddpg_metrics& metrics);
   void update_targets();
   void sum_td_errors(const transition_batch& batch);
-  bool finite(const char* what, double value);
   std::span<float> actor_of(std::size_t policy, std::span<float> all) const;
 
   maddpg_options options_;
   maddpg_networks networks_;
-  std::vector<std::uint8_t> trained_;                            // [policies]
-  detail::float_block actors_, target_actors_, actor_gradient_;  // [P]
-  std::vector<optimizers> optimizers_;                           // of each policy
+  std::vector<std::uint8_t> trained_;           // [policies]
+  detail::float_block actors_, target_actors_;  // [P]
+  std::vector<one_policy> own_;                 // of each policy
   action_random random_;
-  bool fused_;
   detail::skip_guard guard_;
   detail::reward_scale reward_scale_;  // of N agents
   transition_batch scaled_;            // a batch with scaled rewards
@@ -153,8 +146,6 @@ class maddpg_learner {
   std::vector<float> noise_;                 // [B, A], clipped noise on target actions
   detail::float_block view_, next_view_;     // [B, X]
   std::vector<float> action_, next_action_;  // [B, A], as critics see them
-  std::vector<own_rows> own_;                // of each policy
-  std::vector<std::size_t> acting_rows_;     // of each policy: R, of this update
   std::vector<float> agent_errors_;          // [B, N], |Q - y|, 0 for agents that do not act
   std::vector<float> td_errors_;             // [B]
 };

@@ -1,5 +1,5 @@
-// The learner of MADDPG and MATD3, and its gradients worked out by hand against libtorch's autograd
-// in double precision over random agents, policies, ended agents, batches and settings.
+// The learner of MADDPG and MATD3, and its gradients on the kernels against libtorch's in double
+// precision over random agents, policies, ended agents, batches and settings.
 
 #include "actors/torch/torch.hpp"
 
@@ -7,9 +7,10 @@
 #include <limits>
 
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
-#include "algorithms/multi_agent/off_policy/maddpg/maddpg_autograd.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
+#include "tests/algorithms/gradients/gradient_by_torch.hpp"
+#include "tests/algorithms/multi_agent/off_policy/disturbed_learner.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/test.hpp"
 
@@ -44,150 +45,82 @@ network_shape random_float_agents(case_random& random) {
   return shape;
 }
 
-transition_batch random_float_batch(case_random& random, const network_shape& shape, int rows) {
-  auto batch = random_joint_batch(random, shape, rows);
-  for (auto& a : batch.action) a = static_cast<float>(random.between(-1.0, 1.0));
-  return batch;
-}
-
-/// A learner whose targets and networks differ.
-maddpg_learner disturbed(case_random& random, maddpg_learner learner) {
-  auto state = learner.state();
-  disturb(random, state.actors);
-  disturb(random, state.target_actors);
-  for (auto& of : state.policies) {
-    disturb(random, of.critics);
-    disturb(random, of.target_critics);
-  }
-  learner.set_state(state);
-  return learner;
-}
-
-/// The noise of the next update, which a learner in this state draws.
-at::Tensor noise_of(const maddpg_learner& learner, int rows) {
-  action_random noises(0);
-  noises.set_state(learner.state().random);
-  const auto width = learner.networks().shape().continuous_size;
-  std::vector<float> noise(static_cast<std::size_t>(rows * width));
-  noises.fill_normal(noise);
-  const double clip = static_cast<float>(learner.options().target_noise_clip);
-  return (detail::tensor_of(noise, {rows, width}, at::kDouble) *
-          static_cast<float>(learner.options().target_policy_noise))
-      .clamp(-clip, clip);
-}
-
-/// Sees the hidden units of a policy's first `among` critics for actions [B, A], of which each
-/// agent may have its own.
-template <class ActionOf>
-void watch_critics(kink_watch& watch, const maddpg_networks& networks, std::size_t policy,
-                   const at::Tensor& parameters, const transition_batch& batch, int among,
-                   const ActionOf& action_of) {
-  const auto& of = networks[policy];
-  std::vector<float> view(static_cast<std::size_t>(batch.rows) * networks.view_size());
-  networks.view(batch.obs, batch.rows, view.data());
-  const auto seen = detail::tensor_of(view, {batch.rows, -1}, at::kDouble);
-  const auto& members = networks.rows().agents_of(policy);
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    auto id = at::zeros({batch.rows, static_cast<std::int64_t>(of.ids)}, at::kDouble);
-    if (of.ids > 0) id.select(1, static_cast<std::int64_t>(k)).fill_(1.0);
-    const auto x = at::cat({seen, id, action_of(members[k])}, 1);
-    for (int i = 0; i < among; ++i) {
-      const auto& net = of.critics.network();
-      const auto first = static_cast<std::int64_t>(of.critics.stride()) * i;
-      const auto count = static_cast<std::int64_t>(net.parameter_count());
-      watch.see(net, parameters.narrow(0, first, count), x);
-    }
+/// Sees the hidden units of a policy's first `among` critics for its rows and the actions [R, A].
+void watch_critics(kink_watch& watch, const detail::critic_ensemble& critics,
+                   std::span<const float> parameters, const maddpg_rows& rows,
+                   const at::Tensor& action, int among) {
+  const auto seen = detail::tensor_of(rows.batch.obs, {rows.batch.rows, -1}, at::kDouble);
+  for (int i = 0; i < among; ++i) {
+    const auto& net = critics.network();
+    const auto own =
+        parameters.subspan(critics.stride() * static_cast<std::size_t>(i), net.parameter_count());
+    watch.see(net, in_double(own), at::cat({seen, action}, 1));
   }
 }
 
 /// Sees the kinks of an actor and of the critic for the actions that it gives.
 void watch_actor(kink_watch& watch, const maddpg_networks& networks, std::size_t policy,
-                 const at::Tensor& actor, const at::Tensor& critics, const transition_batch& batch,
-                 const at::Tensor& taken) {
-  const auto& shape = networks.shape();
-  watch_critics(watch, networks, policy, critics, batch, 1, [&](std::size_t agent) {
-    const auto& view = shape.agents[agent];
-    const auto obs = detail::tensor_of(batch.obs, {batch.rows, -1}, at::kDouble);
-    auto id = at::zeros({batch.rows, view.ids}, at::kDouble);
-    if (view.ids > 0) id.select(1, view.id).fill_(1.0);
-    const auto inputs = at::cat({obs.narrow(1, view.obs_begin, view.obs_size), id}, 1);
-    watch.see(networks[policy].actor.top(), actor, inputs);
-    auto action = taken.clone();
-    action.narrow(1, view.floats_begin, static_cast<std::int64_t>(networks[policy].actions))
-        .copy_(networks[policy].actor.forward(actor, inputs));
-    return action;
-  });
+                 const at::Tensor& actor, const maddpg_rows& rows, const at::Tensor& taken) {
+  const auto& of = networks[policy];
+  const auto inputs = detail::tensor_of(rows.inputs, {rows.batch.rows, -1}, at::kDouble);
+  watch.see(of.actor.top(), actor, inputs);
+  const auto mu = of.actor.forward(actor, inputs);
+  auto action = taken.clone();
+  for (std::size_t i = 0; i < rows.agent.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const auto begin = networks.shape().agents[rows.agent[i]].floats_begin;
+    action.select(0, row).narrow(0, begin, mu.size(1)).copy_(mu.select(0, row));
+  }
+  watch_critics(watch, of.critics, of.critics.parameters(), rows, action, 1);
 }
 
-std::span<const float> in_span(const at::Tensor& gradient) {
-  return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
-}
-
-parity gradient_case(case_random& random, bool twin) {
+/// The gradients of an update on the kernels against those of the same rule by libtorch.
+parity gradient_case(case_random& random, bool matd3) {
   const auto shape = random_float_agents(random);
-  auto with = twin ? matd3_options() : maddpg_options();
+  auto with = matd3 ? matd3_options() : maddpg_options();
   with.backend = gradient_backend::fused;
   with.network = random_network(random);
   with.policy_delay = 1;
-  if (twin) {
+  if (matd3) {
     with.target_policy_noise = random.between(0.05, 0.5);
     with.target_noise_clip = random.between(0.05, 0.7);
   }
   agents_section agents;
   if (random.flip() && shape.policies.size() > 1) agents.frozen = {shape.policies[0].name};
-  auto learner = disturbed(random, maddpg_learner(shape, with, random.next(), agents));
-  const auto batch = random_float_batch(random, shape, random.between(1, 40));
-  const auto& networks = learner.networks();
+  const auto seed = random.next();
+  const auto learner = disturbed(random, maddpg_learner(shape, with, seed, agents));
   const auto before = learner.state();
-  const auto noise = noise_of(learner, batch.rows);
-  auto seen_action = batch.action;
-  networks.hide_actions(batch.obs, batch.rows, seen_action.data());
-  const auto taken = detail::tensor_of(seen_action, {batch.rows, -1}, at::kDouble);
+  maddpg_learner updated(shape, with, seed, agents);
+  updated.set_state(before);
+  updated.update(random_float_batch(random, shape, random.between(1, 40)));
 
   kink_watch watch;
-  std::vector<detail::maddpg_critic_result> expected(shape.policies.size());
-  double loss = 0;
+  double worst = 0;
   for (std::size_t i = 0; i < shape.policies.size(); ++i) {
-    if (!learner.trained()[i]) continue;
-    const auto critics = in_double(before.policies[i].critics);
-    const auto by_autograd = [&](at::ScalarType type) {
-      return detail::maddpg_critic_gradient(
-          networks, i, in_double(before.target_actors).to(type), critics.to(type),
-          in_double(before.policies[i].target_critics).to(type), batch, noise.to(type));
+    const auto& rows = updated.rows(i);
+    if (rows.batch.rows == 0) continue;
+    const auto taken = detail::tensor_of(rows.batch.action, {rows.batch.rows, -1}, at::kDouble);
+    const auto compare = [&](std::span<const float> parameters, std::span<const float> found,
+                             const auto& loss) {
+      const auto expected = gradient_by_torch(parameters, at::kDouble, loss).to(at::kDouble);
+      const auto single = gradient_by_torch(parameters, at::kFloat, loss);
+      watch.see_rounding(relative_distance(in_span(single), expected));
+      worst = std::max(worst, relative_distance(found, expected));
     };
-    expected[i] = by_autograd(at::kDouble);
-    if (expected[i].rows == 0) continue;
-    loss += expected[i].loss;
-    watch.see_rounding(
-        relative_distance(in_span(by_autograd(at::kFloat).gradient), expected[i].gradient));
-    watch_critics(watch, networks, i, critics, batch, with.n_critics,
-                  [&](std::size_t) { return taken; });
+    const auto& critics = before.policies[i].critics;
+    compare(critics, updated.critic_gradient(i), [&](graph& g, const parameter_block& block) {
+      return maddpg_critic_loss(g, learner.networks(), i, block, rows).loss;
+    });
+    watch_critics(watch, learner.networks()[i].critics, critics, rows, taken, with.n_critics);
+    // The actor learns from the critics that have just been stepped.
+    const auto& networks = updated.networks();
+    const auto actor =
+        std::span(before.actors).subspan(networks[i].first, networks[i].actor.parameter_count());
+    compare(actor, updated.actor_gradient(i), [&](graph& g, const parameter_block& block) {
+      return maddpg_actor_loss(g, networks, i, block, rows);
+    });
+    watch_actor(watch, networks, i, in_double(actor), rows, taken);
   }
-  const auto metrics = learner.update(batch);
-  CHECK(metrics.critic_loss == Approx(loss).epsilon(1e-4).margin(1e-6));
-
-  double worst = 0, actor_loss = 0;
-  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
-    if (expected[i].rows == 0) continue;
-    worst =
-        std::max(worst, relative_distance(networks[i].critics.gradient(), expected[i].gradient));
-    const auto first = static_cast<std::int64_t>(networks[i].first);
-    const auto count = static_cast<std::int64_t>(networks[i].actor.parameter_count());
-    const auto actor = in_double(before.actors).narrow(0, first, count);
-    const auto critics = in_double(networks[i].critics.parameters());
-    const auto by_autograd = [&](at::ScalarType type) {
-      return detail::maddpg_actor_gradient(networks, i, actor.to(type), critics.to(type), batch);
-    };
-    const auto of_actor = by_autograd(at::kDouble);
-    actor_loss += of_actor.loss;
-    watch.see_rounding(
-        relative_distance(in_span(by_autograd(at::kFloat).gradient), of_actor.gradient));
-    watch_actor(watch, networks, i, actor, critics, batch, taken);
-    const auto found =
-        learner.actor_gradient().subspan(networks[i].first, static_cast<std::size_t>(count));
-    worst = std::max(worst, relative_distance(found, of_actor.gradient));
-  }
-  CHECK(metrics.actor_loss == Approx(actor_loss).epsilon(1e-4).margin(1e-5));
   return {worst, watch.too_near()};
 }
 
@@ -199,19 +132,6 @@ maddpg_learner some_learner(const network_shape& shape, maddpg_options options,
   options.network.hidden = {16, 20};
   options.network.hidden_activation = kind;
   return maddpg_learner(shape, options, 5);
-}
-
-/// Four agents of two policies, which come and go.
-network_shape four_agents(central_input critic = central_input::observations) {
-  const space seen = spaces::box(-1, 1, {3}), other = spaces::box(-1, 1, {2});
-  const space one = spaces::box(-1, 1, {1}), two = spaces::box(-1, 1, {2});
-  return joint_shape(
-      with_joint_spaces(
-          {.id = "Four-v0",
-           .agents = {{"a", seen, two}, {"b", other, one}, {"c", seen, two}, {"d", other, one}},
-           .state_space = spaces::box(-1, 1, {5}),
-           .agents_vary = true}),
-      {"p", "q", "p", "q"}, {.critic = critic});
 }
 
 transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
@@ -277,11 +197,11 @@ TEST_CASE("maddpg: scaled rewards are those of agents that act, by the statistic
   }
 }
 
-TEST_CASE("gradients: MADDPG's by hand equals autograd's", "[gradients]") {
+TEST_CASE("gradients: MADDPG's on the kernels equal libtorch's", "[gradients]") {
   for_each_case([](case_random& random) { return gradient_case(random, false); },
                 std::max(case_count(), 1000));
 }
-TEST_CASE("gradients: MATD3's by hand equals autograd's", "[gradients]") {
+TEST_CASE("gradients: MATD3's on the kernels equal libtorch's", "[gradients]") {
   for_each_case([](case_random& random) { return gradient_case(random, true); },
                 std::max(case_count(), 1000));
 }
@@ -318,7 +238,7 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   CHECK(metrics.q_mean == Approx((q_a + q_b) / 2));
   CHECK(learner.td_errors()[0] ==
         Approx((std::abs(q_a - y_a) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
-  const auto gradient = learner.networks()[0].critics.gradient();
+  const auto gradient = learner.critic_gradient(0);
   const double d = 2 * (q_a - y_a);
   const double inputs[] = {2, 1, 0.5, -0.5, 1};
   for (std::size_t i = 0; i < 5; ++i) CHECK(gradient[i] == Approx(d * inputs[i]).epsilon(1e-5));
@@ -326,10 +246,10 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   const double mu_a = std::tanh(1.0), mu_b = std::tanh(-0.25);
   CHECK(metrics.actor_loss == Approx(-(4.5 + 3 * mu_a - 2) - (16 + 3.5 + 8 * mu_b)).epsilon(1e-5));
   const double slope_a = -3 * (1 - mu_a * mu_a), slope_b = -8 * (1 - mu_b * mu_b);
-  const std::vector<double> expected{2 * slope_a, slope_a, slope_b, slope_b};
-  for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(learner.actor_gradient()[i] == Approx(expected[i]).epsilon(1e-5));
-  }
+  CHECK(learner.actor_gradient(0)[0] == Approx(2 * slope_a).epsilon(1e-5));
+  CHECK(learner.actor_gradient(0)[1] == Approx(slope_a).epsilon(1e-5));
+  CHECK(learner.actor_gradient(1)[0] == Approx(slope_b).epsilon(1e-5));
+  CHECK(learner.actor_gradient(1)[1] == Approx(slope_b).epsilon(1e-5));
   batch.agent_terminated = {1, 0};
   learner.update(batch);
   CHECK(learner.td_errors()[0] ==
@@ -345,13 +265,11 @@ TEST_CASE("maddpg: the gradients of each policy's actor and critics are clipped"
     options.max_grad_norm = max_grad_norm;
     auto learner = some_learner(shape, options);
     learner.update(some_batch(shape, 1));
-    const auto& networks = learner.networks();
     const auto after = learner.state();
     for (std::size_t i = 0; i < 2; ++i) {
       CAPTURE(i);
-      const double of_actor = norm_of(
-          learner.actor_gradient().subspan(networks[i].first, networks[i].actor.parameter_count()));
-      const double of_critics = norm_of(networks[i].critics.gradient());
+      const double of_actor = norm_of(learner.actor_gradient(i));
+      const double of_critics = norm_of(learner.critic_gradient(i));
       REQUIRE(of_actor > limit);
       REQUIRE(of_critics > limit);
       // After its first step Adam's first moment is a tenth of the gradient that it was given.

@@ -73,4 +73,24 @@ inline transition_batch random_joint_batch(case_random& random, const network_sh
   return batch;
 }
 
+inline transition_batch random_float_batch(case_random& random, const network_shape& shape,
+                                           int rows) {
+  auto batch = random_joint_batch(random, shape, rows);
+  for (auto& a : batch.action) a = static_cast<float>(random.between(-1.0, 1.0));
+  return batch;
+}
+
+/// Four agents of two policies, which come and go.
+inline network_shape four_agents(central_input critic = central_input::observations) {
+  const space seen = spaces::box(-1, 1, {3}), other = spaces::box(-1, 1, {2});
+  const space one = spaces::box(-1, 1, {1}), two = spaces::box(-1, 1, {2});
+  return joint_shape(
+      with_joint_spaces(
+          {.id = "Four-v0",
+           .agents = {{"a", seen, two}, {"b", other, one}, {"c", seen, two}, {"d", other, one}},
+           .state_space = spaces::box(-1, 1, {5}),
+           .agents_vary = true}),
+      {"p", "q", "p", "q"}, {.critic = critic});
+}
+
 }  // namespace troupe
