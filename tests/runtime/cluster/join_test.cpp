@@ -81,7 +81,8 @@ TEST_CASE("join: nodes that give up while they join leave nothing behind") {
   std::uint64_t seed = 1, drawn = 1;
   for (int i = 0; i < 100; ++i) {
     node_side node(controller.address(), "gpu-1");
-    // The node goes at any moment of the exchange: it computes meanwhile, up to about a millisecond.
+    // The node goes at any moment of the exchange: it computes meanwhile, up to about a
+    // millisecond.
     for (auto turns = next_of(seed) % 500'000; turns > 0; --turns) next_of(drawn);
   }
   CHECK(drawn != 0);
