@@ -23,6 +23,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(prog="./dev mutate", description="Plants bugs and random mutants behind switches, "
                                      "and judges each by tests.")
     parser.add_argument("--plants", nargs="*", metavar="NAME", help="only planted bugs: all, or those named")
+    parser.add_argument("--random", action="store_true", help="only random mutants")
     parser.add_argument("--list", action="store_true", help="print the planted bugs, build nothing")
     parser.add_argument("--markdown", action="store_true", help="with --list: as a table in Markdown")
     parser.add_argument("--update", action="store_true", help=f"with --list: write the table into {DOCUMENT}")
@@ -36,6 +37,8 @@ def read_arguments():
     arguments = parser.parse_args()
     if arguments.count < 1 or arguments.jobs < 1:
         parser.error("--count and --jobs: expected 1 or more")
+    if arguments.random and arguments.plants is not None:
+        parser.error("--plants and --random: expected one of them; without either both are judged")
     if (arguments.markdown or arguments.update) and not arguments.list:
         parser.error("--markdown and --update go with --list")
     return arguments
@@ -113,9 +116,11 @@ def targets_of(plants, suites):
 def run_plants(tree, plants, names):
     """Builds and judges the plants named, all where none is. Returns what --json prints of them."""
     chosen = select(plants, names)
+    if not chosen:
+        return judge_plants(tree, chosen, {})
     number(plants.values())
+    tree.refresh()  # Sources are grouped by their size when the build is configured: by that without plants.
     tree.copy(plants.values())
-    tree.configure()
     suites = tree.suites()
     say(f"Building {len(plants)} plants in {tree.build}")
     try:
@@ -125,19 +130,18 @@ def run_plants(tree, plants, names):
     return judge_plants(tree, chosen, suites)
 
 
-def run_all(tree, plants, arguments):
-    """Builds and judges the plants and random mutants. Returns what --json prints of them."""
+def run_random(tree, plants, arguments):
+    """Builds and judges random mutants outside of what is planted, and nothing else: what they leave as it is comes from
+    the compiler's cache. Returns what --json prints of them."""
     tree.refresh()
-    chosen, suites = list(plants.values()), tree.suites()
-    random_mutants = RandomMutants(tree, chosen, targets_of(chosen, suites), arguments, say)
-    mutants = random_mutants.gather()
-    return judge_plants(tree, chosen, suites) | random_mutants.judge_all(mutants)
+    random_mutants = RandomMutants(tree, list(plants.values()), arguments, say)
+    return random_mutants.judge_all(random_mutants.gather())
 
 
 def is_good(figures):
     """Every plant is caught, and 90 % of the mutants that are not equivalent."""
     others = figures.get("random", 0) - figures.get("random_equivalent", 0)
-    return figures["plants"] == figures["plants_caught"] and figures.get("random_caught", 0) >= ENOUGH * others
+    return figures.get("plants") == figures.get("plants_caught") and figures.get("random_caught", 0) >= ENOUGH * others
 
 
 def main():
@@ -149,7 +153,11 @@ def main():
             list_plants(root, plants, arguments)
             return 0
         tree = Tree(root)
-        figures = run_all(tree, plants, arguments) if arguments.plants is None else run_plants(tree, plants, arguments.plants)
+        figures = {}
+        if not arguments.random:
+            figures |= run_plants(tree, plants, arguments.plants or [])
+        if arguments.plants is None:
+            figures |= run_random(tree, plants, arguments)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 2

@@ -76,10 +76,10 @@ class Results:
 
 
 class RandomMutants:
-    """`targets` are what the plants need built."""
+    """Mutants of what is not planted."""
 
-    def __init__(self, tree, plants, targets, arguments, say):
-        self.tree, self.plants, self.targets, self.arguments, self.say = tree, plants, targets, arguments, say
+    def __init__(self, tree, plants, arguments, say):
+        self.tree, self.plants, self.arguments, self.say = tree, plants, arguments, say
         self.reasons = Reasons(tree.root)
         self.results = Results(tree.folder / "results.json")
         self.suites = {name: suite for name, suite in tree.suites().items()
@@ -109,10 +109,10 @@ class RandomMutants:
     def build(self, mutants, factory):
         """Builds what mutants need, and returns those that compile."""
         while True:
-            number([*self.plants, *mutants])
-            self.tree.copy([*self.plants, *mutants])
+            number(mutants)
+            self.tree.copy(mutants)
             libraries = {mutant.file.split("/")[0] for mutant in mutants}
-            targets = sorted({name for name, suite in self.suites.items() if suite.library in libraries} | self.targets)
+            targets = sorted(name for name, suite in self.suites.items() if suite.library in libraries)
             self.say(f"Building {len(mutants)} mutants in {self.tree.build}")
             try:
                 self.tree.compile(targets)
@@ -120,7 +120,7 @@ class RandomMutants:
             except BuildFailed as failed:
                 blamed = [mutant for mutant in mutants if mutant in failed.blamed]
                 if not blamed:
-                    raise failed.of_plants() from None
+                    raise
                 for mutant in blamed:
                     self.say(f"Dropped: {mutant.where}: {to_unicode(mutant.change)}: does not compile: {failed.blamed[mutant]}")
                     factory.reject(mutant.name, "does not compile")
