@@ -77,6 +77,29 @@ class Mutate(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("no plant is named 'later'; known: late, unseen", result.stderr)
 
+    def test_what_is_judged_is_recorded_and_judged_again_where_it_has_changed(self):
+        self.plant(LATE, UNSEEN)
+        self.addCleanup((self.root / "tests/mutations/judged.json").unlink)
+        result = mutate(self.root, "--plants", "late", "--record")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        judged = json.loads((self.root / "tests/mutations/judged.json").read_text())["judged"]
+        self.assertEqual(set(judged), {"late"})
+        self.assertEqual((judged["late"]["verdict"], judged["late"]["commit"]), ("caught", "none"))
+
+        result = mutate(self.root, "--stale", "--record", "--json")  # goes on with what is not judged yet
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 0}, result.stdout)
+        judged = json.loads((self.root / "tests/mutations/judged.json").read_text())["judged"]
+        self.assertEqual({name: row["verdict"] for name, row in judged.items()}, {"late": "caught", "unseen": "NOT caught"})
+        result = mutate(self.root, "--stale", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 0, "plants_caught": 0}, result.stdout)
+
+        source = self.root / "runtime/window.cpp"
+        before = source.read_text()
+        self.addCleanup(source.write_text, before)
+        source.write_text(before + "// another line\n")
+        result = mutate(self.root, "--stale", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 1}, result.stdout)
+
     def test_a_plant_with_a_test_that_is_not_there_is_not_caught(self):
         self.plant({**LATE, "test": "window: has"})
         result = mutate(self.root, "--plants")
