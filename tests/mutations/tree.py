@@ -8,7 +8,7 @@ import subprocess
 
 from edits import BEGIN, HERE, Applied, Problem, SWITCH, read
 
-PRESET = "mutations"
+PRESET = "release"  # Also the folder's name: commands in which a path differs find nothing in the compiler's cache.
 LIBRARIES = ["runtime", "actors", "algorithms"]  # each uses those before it
 # The path is relative to the build's folder where the compiler is called so (cmake/compile.sh).
 COMPILER_SAYS = re.compile(r"^(?P<path>[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?(?P<kind>error|note): (?P<what>.*)$",
