@@ -37,6 +37,8 @@ def read_arguments():
     parser.add_argument("--count", type=int, default=100, help="how many random mutants to judge (%(default)s)")
     parser.add_argument("--under", nargs="+", default=[], metavar="FOLDER",
                         help="draw random mutants from the files of these folders alone")
+    parser.add_argument("--suites", nargs="+", default=[], metavar="SUITE",
+                        help="judge random mutants by these suites alone, which are all that is built")
     parser.add_argument("--jobs", type=int, default=1, help="suites that run at the same time (%(default)s)")
     parser.add_argument("--json", action="store_true", help="end with one JSON object")
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)

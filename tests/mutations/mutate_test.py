@@ -148,6 +148,11 @@ class Mutate(unittest.TestCase):
         result = mutate(self.root, "--under", "runtime/none")
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
         self.assertIn("--under runtime/none: expected a folder of ", result.stderr)
+        by_one = self.judge_random("--count", "2", "--suites", "test_window")[1]
+        self.assertEqual(by_one[-1], fewer[-1], "there is no other suite")
+        result = mutate(self.root, "--random", "--suites", "test_door")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--suites: no suite is named 'test_door'; known: test_window", result.stderr)
         other = self.judge_random("--count", "50", "--seed", "2")[1]
         others = [line.split("] ")[1].split(": caught")[0] for line in other if line.startswith("[")]
         self.assertNotEqual(others, [line.split("] ")[1] for line in drawn])

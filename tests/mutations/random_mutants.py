@@ -84,7 +84,12 @@ class RandomMutants:
         self.results = Results(tree.folder / "results.json")
         self.suites = {name: suite for name, suite in tree.suites().items()
                        if suite.library in LIBRARIES and name not in LEFT_OUT}
+        if unknown := sorted(set(arguments.suites) - set(self.suites)):
+            raise Problem(f"--suites: no suite is named '{unknown[0]}'; known: {', '.join(sorted(self.suites))}")
         self.digests = {library: tree.digest(library) for library in LIBRARIES}
+        if arguments.suites:
+            self.suites = {name: self.suites[name] for name in arguments.suites}
+            self.digests = {library: " ".join([digest, *sorted(self.suites)]) for library, digest in self.digests.items()}
 
     def digest(self, mutant):
         return self.digests[mutant.file.split("/")[0]]
