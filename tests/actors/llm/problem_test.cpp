@@ -47,6 +47,13 @@ TEST_CASE("problems: each task has as many as it says itself") {
   }
 }
 
+TEST_CASE("problems: the sums of digits have as many as their page says") {
+  const auto counts = sum_digits_task().counts;
+  CHECK(counts.size == 4);
+  CHECK(counts.training == 7'500);
+  CHECK(counts.held_out == 1'500);
+}
+
 TEST_CASE("problems: the right answer has the full reward, and the letters model can say it") {
   const auto tokens = letters_tokenizer();
   CHECK(tokens.size() == letters_model().vocab_size);

@@ -1,6 +1,9 @@
 #include "actors/torch/torch.hpp"
 
+#include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "algorithms/multi_agent/off_policy/iql/config.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/config.hpp"
@@ -9,10 +12,13 @@
 #include "algorithms/multi_agent/on_policy/coma/config.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/config.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/config.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
+
+using Catch::Contains;
 
 // What a run of docs/algorithms has that sets nothing. A default changes what users have learned
 // and compared, so it does not change by accident.
@@ -100,6 +106,33 @@ TEST_CASE("multi_agent_config: the defaults of MADDPG and MATD3 are those of the
   CHECK(maddpg_config().trainer.n_critics == 1);
   CHECK(matd3_config().trainer.policy_delay == 2);
   CHECK(matd3_config().trainer.n_critics == 2);
+}
+
+template <class Config>
+void require_scaling(const char* algo) {
+  CAPTURE(algo);
+  const auto c = parse_config<Config>(load_config({}, {"trainer.normalize_reward=standardize"}));
+  CHECK(c.trainer.normalize_reward == reward_scaling::standardize);
+}
+
+TEST_CASE("multi_agent_config: every algorithm takes trainer.normalize_reward") {
+  require_scaling<ippo_config>("ippo");
+  require_scaling<mappo_config>("mappo");
+  require_scaling<coma_config>("coma");
+  require_scaling<iql_config>("iql");
+  require_scaling<vdn_config>("vdn");
+  require_scaling<qmix_config>("qmix");
+  require_scaling<maddpg_config>("maddpg");
+  require_scaling<matd3_config>("matd3");
+}
+
+TEST_CASE("multi_agent_config: counts of COMA are at least 1") {
+  for (const std::string option : {"batch_size", "critic_epochs", "target_interval"}) {
+    const auto parse = [&] {
+      return parse_config<coma_config>(load_config({}, {"trainer." + option + "=0"}));
+    };
+    CHECK_THROWS_WITH(parse(), Contains("trainer/" + option));
+  }
 }
 
 }  // namespace

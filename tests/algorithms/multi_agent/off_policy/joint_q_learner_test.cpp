@@ -2,10 +2,13 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "algorithms/multi_agent/off_policy/iql/learner.hpp"
+#include "algorithms/multi_agent/off_policy/joint_q_networks.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
@@ -132,6 +135,25 @@ TEST_CASE("vdn: agents that have ended count nothing", "[joint_q]") {
   CHECK(td_error<vdn_learner>(batch) == Approx(0.5 + 0.9 * 10 - 2));
   batch.terminated = {1};
   CHECK(td_error<vdn_learner>(batch) == Approx(2 - 0.5));
+}
+
+TEST_CASE("joint q: orthogonal initial weights have a gain of 1 in the last layer", "[joint_q]") {
+  network_options options;
+  options.hidden = {};
+  const joint_q_networks networks(four_agents(), options);
+  std::vector<float> parameters(networks.parameter_count());
+  action_random random(1);
+  networks.initialise(random, true, parameters.data());
+  for (std::size_t i = 0; i < networks.policies(); ++i) {
+    const auto& of = networks[i];
+    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(of.first);
+    const auto end = i + 1 < networks.policies()
+                         ? parameters.begin() + static_cast<std::ptrdiff_t>(networks[i + 1].first)
+                         : parameters.end();
+    const auto inputs = (end - begin) / of.actions - 1;  // beside the bias
+    const double squares = std::inner_product(begin, end, begin, 0.0);
+    CHECK(squares == Approx(static_cast<double>(std::min<std::ptrdiff_t>(inputs, of.actions))));
+  }
 }
 
 TEST_CASE("iql: each agent learns from what it is trained on", "[joint_q]") {
