@@ -192,6 +192,36 @@ TEST_CASE("iql: a policy's step hangs on nothing that other policies see", "[joi
   CHECK_FALSE(std::ranges::equal(other.acting().first(4), std::span(before).first(4)));
 }
 
+TEST_CASE("iql: a policy of which no agent acts in the batch takes no step", "[joint_q]") {
+  const auto shape = four_agents();
+  network_options options;
+  options.hidden = {16, 20};
+  const auto second = joint_q_networks(shape, options)[1].first;
+  for (const int absent : {0, 1}) {
+    CAPTURE(absent);
+    auto learner = some_learner<iql_learner>(shape);
+    learner.update(some_batch(shape, 1));  // The optimisers have momentum from here on.
+    const auto before = weights_of(learner);
+    auto batch = some_batch(shape, 2);
+    const auto rows = static_cast<std::size_t>(batch.rows);
+    const auto width = batch.obs.size() / rows;
+    for (const auto& agent : shape.agents) {
+      if (agent.policy != absent) continue;
+      for (std::size_t row = 0; row < rows; ++row) {
+        batch.obs[row * width + static_cast<std::size_t>(agent.active)] = 0;
+      }
+    }
+    learner.update(batch);
+    const auto after = weights_of(learner);
+    const bool first_stays =
+        std::equal(after.begin(), after.begin() + std::ptrdiff_t(second), before.begin());
+    const bool second_stays = std::equal(after.begin() + std::ptrdiff_t(second), after.end(),
+                                         before.begin() + std::ptrdiff_t(second));
+    CHECK(first_stays == (absent == 0));
+    CHECK(second_stays == (absent == 1));
+  }
+}
+
 TEST_CASE("iql: frozen policies keep their weights", "[joint_q]") {
   const auto shape = four_agents();
   joint_q_options options;
