@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <set>
+#include <stdexcept>
 
 #include "actors/coder/coder.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -138,6 +140,17 @@ TEST_CASE("problems: counts that can't be had are refused, by the option to blam
   CHECK(refused({}) == "taken");
   CHECK_THROWS_WITH(make_problems({.name = "mine"}, {}, 1),
                     "task mine: draw: expected a function that makes a problem, got none");
+}
+
+TEST_CASE("problems: a task that says the same again and again is given up after so many draws") {
+  std::int64_t draws = 0;
+  const problem_task same{.name = "same", .draw = [&](action_random&, int) {
+                            if (++draws > 100'000) throw std::logic_error("it is never given up");
+                            return problem{.question = "again?"};
+                          }};
+  CHECK_THROWS_WITH(make_problems(same, {.training = 100, .held_out = 1}, 1),
+                    Catch::Contains("no more than same has different problems of size"));
+  CHECK(draws == 1000 + 20 * 101);
 }
 
 TEST_CASE("problems: of a list of questions in words, each is asked once") {
