@@ -93,7 +93,10 @@ class PlantJudge:
                 yield plant, *self.judge(plant, without)
 
     def judge(self, plant, without):
-        planted = self.run(plant, limit_of(without.seconds), planted=True)
+        limit = limit_of(without.seconds)
+        planted = self.run(plant, limit, planted=True)
+        if planted.timed_out and self.run(plant, limit, planted=False).timed_out:
+            return False, "takes too long without it, too: the machine is busy"
         if not planted.trouble:
             return False, "NOT caught"
         return True, f"caught ({planted.trouble})" if planted.timed_out else "caught"

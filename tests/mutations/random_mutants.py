@@ -228,6 +228,9 @@ class RandomMutants:
         """The verdict of a suite, or of one test of it, that fails with a mutant; None where it passes."""
         limit = limit_of(self.results.suites[name])
         verdict = run_suite(self.suites[name], self.tree, limit, mutant.number, test=test)
+        if verdict.timed_out and run_suite(self.suites[name], self.tree, limit, test=test).timed_out:
+            self.say(f"{mutant.where}: {name} takes too long without the mutant, too: the machine is busy, it judges nothing")
+            return None
         return verdict if verdict.trouble and not verdict.is_missing else None
 
     def report(self, mutants, verdicts):

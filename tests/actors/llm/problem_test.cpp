@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <stdexcept>
+#include <string>
 
 #include "actors/coder/coder.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -49,6 +50,19 @@ TEST_CASE("problems: each task has as many as it says itself") {
   }
 }
 
+TEST_CASE("problems: the answers of arithmetic are right") {
+  action_random random(1);
+  for (int i = 0; i < 60; ++i) {
+    const auto one = arithmetic_task().draw(random, 3);
+    const auto at = one.letters.find_first_of("+-*");
+    REQUIRE(at != std::string::npos);
+    const auto a = std::stoll(one.letters.substr(0, at));
+    const auto b = std::stoll(one.letters.substr(at + 1));
+    const char sign = one.letters[at];
+    CHECK(std::stoll(one.expected) == (sign == '+' ? a + b : sign == '-' ? a - b : a * b));
+  }
+}
+
 TEST_CASE("problems: the sums of digits have as many as their page says") {
   const auto counts = sum_digits_task().counts;
   CHECK(counts.size == 4);
@@ -59,6 +73,7 @@ TEST_CASE("problems: the sums of digits have as many as their page says") {
 TEST_CASE("problems: the right answer has the full reward, and the letters model can say it") {
   const auto tokens = letters_tokenizer();
   CHECK(tokens.size() == letters_model().vocab_size);
+  CHECK(letters_model().hidden_size == 128);
   for (const auto& task : problem_tasks()) {
     if (task.is_code) continue;
     CAPTURE(task.name);
