@@ -10,9 +10,10 @@
 namespace troupe {
 namespace {
 
-constexpr std::size_t longest_text = 1024;
-constexpr std::size_t most_values =
-    1 << 18;                      // 700 policies of three layers; at most 256 MiB of texts
+constexpr std::size_t longest_name = 1024;    // of a module, or of what is in it
+constexpr std::size_t most_values = 1 << 18;  // 700 policies of three layers
+// A text is as long as the pickle has bytes for it. A pickle of some bytes can ask for many copies.
+constexpr std::size_t most_copied_bytes = std::size_t{256} << 20;
 constexpr int deepest_tuple = 4;  // the arguments of a tensor and of its storage need two
 
 struct mark {};
@@ -87,15 +88,11 @@ class reader {
   }
 
   std::string take_text() {
-    const auto size = static_cast<std::size_t>(take_little_endian(4));
-    if (size > longest_text) {
-      refuse(fmt::format("expected a text of at most {} bytes, got {}", longest_text, size));
-    }
-    return std::string(take(size));
+    return std::string(take(static_cast<std::size_t>(take_little_endian(4))));
   }
 
   std::string take_line() {
-    const auto end = pickle_.substr(next_, longest_text).find('\n');
+    const auto end = pickle_.substr(next_, longest_name).find('\n');
     if (end == std::string_view::npos) refuse("a name has no end");
     const std::string line(take(end));
     take(1);
@@ -198,17 +195,30 @@ class reader {
   void remember(std::int64_t number) {
     if (stack_.empty()) refuse("remembers a value, and there is none");
     if (number >= static_cast<std::int64_t>(most_values)) refuse("remembers too many values");
-    const auto& top = stack_.back().is;
-    if (std::holds_alternative<std::string>(top) || std::holds_alternative<global>(top) ||
-        std::holds_alternative<storage>(top)) {
-      remembered_[number] = stack_.back();
+    const auto& top = stack_.back();
+    if (repeated_text(top)) remembered_[number] = copy(top);
+  }
+
+  // The text of a value that may repeat; null for other values.
+  static const std::string* repeated_text(const value& item) {
+    if (const auto* text = std::get_if<std::string>(&item.is)) return text;
+    if (const auto* named = std::get_if<global>(&item.is)) return &named->name;
+    if (const auto* kept = std::get_if<storage>(&item.is)) return &kept->key;
+    return nullptr;
+  }
+
+  value copy(const value& item) {
+    copied_bytes_ += repeated_text(item)->size();
+    if (copied_bytes_ > most_copied_bytes) {
+      refuse(fmt::format("copies more than {} bytes of texts", most_copied_bytes));
     }
+    return item;
   }
 
   void recall(std::int64_t number) {
     const auto at = remembered_.find(number);
     if (at == remembered_.end()) refuse(fmt::format("recalls value {}, which is not kept", number));
-    add(at->second);
+    add(copy(at->second));
   }
 
   void push_storage() {
@@ -325,6 +335,7 @@ class reader {
   bool ended_ = false;
   std::vector<value> stack_;
   std::size_t made_ = 0;
+  std::size_t copied_bytes_ = 0;
   std::map<std::int64_t, value> remembered_;
 };
 

@@ -4,14 +4,17 @@ Without options every planted bug is judged by the test that it names, then rand
 library. What is judged is kept in build/mutations, and the next call goes on from there.
 """
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 import json
 import pathlib
 import sys
+import threading
 
 from edits import HERE, Problem, number
 from judge import BASELINE_SECONDS, limit_of, run_script, run_suite
 from plants import read_plants, table
 from random_mutants import RandomMutants
+from record import RECORD, Record
 from tree import BuildFailed, Tree
 
 ENOUGH = 0.9  # of the random mutants that aren't equivalent must be caught
@@ -23,6 +26,10 @@ def read_arguments():
     parser = argparse.ArgumentParser(prog="./dev mutate", description="Plants bugs and random mutants behind switches, "
                                      "and judges each by tests.")
     parser.add_argument("--plants", nargs="*", metavar="NAME", help="only planted bugs: all, or those named")
+    parser.add_argument("--random", action="store_true", help="only random mutants")
+    parser.add_argument("--stale", action="store_true", help="only planted bugs, and of those only the ones without a verdict "
+                        f"in {RECORD}, or changed since, they or their files")
+    parser.add_argument("--record", action="store_true", help=f"write the verdicts on planted bugs into {RECORD}")
     parser.add_argument("--list", action="store_true", help="print the planted bugs, build nothing")
     parser.add_argument("--markdown", action="store_true", help="with --list: as a table in Markdown")
     parser.add_argument("--update", action="store_true", help=f"with --list: write the table into {DOCUMENT}")
@@ -30,12 +37,18 @@ def read_arguments():
     parser.add_argument("--count", type=int, default=100, help="how many random mutants to judge (%(default)s)")
     parser.add_argument("--under", nargs="+", default=[], metavar="FOLDER",
                         help="draw random mutants from the files of these folders alone")
+    parser.add_argument("--suites", nargs="+", default=[], metavar="SUITE",
+                        help="judge random mutants by these suites alone, which are all that is built")
     parser.add_argument("--jobs", type=int, default=1, help="suites that run at the same time (%(default)s)")
     parser.add_argument("--json", action="store_true", help="end with one JSON object")
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.count < 1 or arguments.jobs < 1:
         parser.error("--count and --jobs: expected 1 or more")
+    if arguments.stale and arguments.plants is None:
+        arguments.plants = []
+    if arguments.random and (arguments.plants is not None or arguments.record):
+        parser.error("--random: expected no --plants, --stale or --record; without any of them both kinds are judged")
     if (arguments.markdown or arguments.update) and not arguments.list:
         parser.error("--markdown and --update go with --list")
     return arguments
@@ -61,7 +74,7 @@ class PlantJudge:
     """Runs plants' tests; a test without plant runs once for all plants that name it."""
 
     def __init__(self, tree, suites):
-        self.tree, self.suites, self.without = tree, suites, {}
+        self.tree, self.suites = tree, suites
 
     def run(self, plant, limit, planted):
         switch = plant.number if planted else 0
@@ -69,36 +82,51 @@ class PlantJudge:
             return run_script(plant.script, self.tree, limit, switch)
         return run_suite(self.suites[plant.suite], self.tree, limit, switch, test=plant.test)
 
-    def judge(self, plant):
-        """Whether the plant is caught, in a word and with the reason."""
-        if plant.judge not in self.without:
-            self.without[plant.judge] = self.run(plant, BASELINE_SECONDS, planted=False)
-        without = self.without[plant.judge]
-        if without.trouble:
-            said = "".join("\n    " + line for line in without.output.strip().splitlines()[-12:])
-            return False, f"test fails without it ({without.trouble}){said}"
-        planted = self.run(plant, limit_of(without.seconds), planted=True)
+    def judge_all(self, plants):
+        """For each of the plants, which name the same test, whether it is caught, in a word and with the reason."""
+        without = self.run(plants[0], BASELINE_SECONDS, planted=False)
+        said = "".join("\n    " + line for line in without.output.strip().splitlines()[-12:])
+        for plant in plants:
+            if without.trouble:
+                yield plant, False, f"test fails without it ({without.trouble}){said}"
+            else:
+                yield plant, *self.judge(plant, without)
+
+    def judge(self, plant, without):
+        limit = limit_of(without.seconds)
+        planted = self.run(plant, limit, planted=True)
+        if planted.timed_out and self.run(plant, limit, planted=False).timed_out:
+            return False, "takes too long without it, too: the machine is busy"
         if not planted.trouble:
             return False, "NOT caught"
         return True, f"caught ({planted.trouble})" if planted.timed_out else "caught"
 
 
-def judge_plants(tree, plants, suites):
-    """Judges plants in turn and returns what --json prints of them."""
-    judge, caught = PlantJudge(tree, suites), 0
+def judge_plants(tree, plants, suites, jobs, note):
+    """Judges plants, tells note the verdict on each and returns how many are caught."""
+    judge, lock, caught, by_test = PlantJudge(tree, suites), threading.Lock(), [], {}
     for plant in plants:
-        is_caught, verdict = judge.judge(plant)
-        caught += is_caught
-        say(f"{plant.name}: {verdict}; {plant.judge}")
-    say(f"{caught} passed, {len(plants) - caught} failed")
-    return {"plants": len(plants), "plants_caught": caught}
+        by_test.setdefault(plant.judge, []).append(plant)
+
+    def judge_some(some):
+        for plant, is_caught, verdict in judge.judge_all(some):
+            with lock:
+                caught.extend([plant] * is_caught)
+                say(f"{plant.name}: {verdict}; {plant.judge}")
+                note(plant, verdict.splitlines()[0])
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(judge_some, by_test.values()))
+    return len(caught)
 
 
-def select(plants, names):
+def select(plants, arguments, record):
+    names = arguments.plants or []
     unknown = sorted(set(names) - set(plants))
     if unknown:
         raise Problem(f"no plant is named '{unknown[0]}'; known: {', '.join(plants)}")
-    return [plants[name] for name in names] if names else list(plants.values())
+    chosen = [plants[name] for name in names] if names else list(plants.values())
+    return record.list_stale(chosen) if arguments.stale else chosen
 
 
 def targets_of(plants, suites):
@@ -110,34 +138,51 @@ def targets_of(plants, suites):
     return targets
 
 
-def run_plants(tree, plants, names):
-    """Builds and judges the plants named, all where none is. Returns what --json prints of them."""
-    chosen = select(plants, names)
-    number(plants.values())
-    tree.copy(plants.values())
-    tree.configure()
+def build_plants(tree, plants):
+    """Builds the plants, and nothing of others. Returns the suites by name."""
+    tree.refresh()  # Sources are grouped by their size when the build is configured: by that without plants.
+    tree.copy(plants)
     suites = tree.suites()
     say(f"Building {len(plants)} plants in {tree.build}")
     try:
-        tree.compile(targets_of(chosen, suites))
+        tree.compile(targets_of(plants, suites))
     except BuildFailed as failed:
         raise failed.of_plants() from None
-    return judge_plants(tree, chosen, suites)
+    return suites
 
 
-def run_all(tree, plants, arguments):
-    """Builds and judges the plants and random mutants. Returns what --json prints of them."""
+def run_plants(tree, plants, arguments):
+    """Builds and judges the plants asked for. Returns what --json prints of them."""
+    record, caught = Record(tree.root), 0
+    chosen = select(plants, arguments, record)
+    number(plants.values())
+
+    def note(plant, verdict):
+        record.add(plant, verdict)
+        if arguments.record:
+            record.save(plants)
+
+    # Those of sources first: nearly everything else comes from the compiler's cache then, and little where headers change.
+    is_header = [plant.file.endswith(".hpp") for plant in chosen]
+    for some in [[plant for plant, header in zip(chosen, is_header) if header == headers] for headers in (False, True)]:
+        if some:
+            caught += judge_plants(tree, some, build_plants(tree, some), arguments.jobs, note)
+    say(f"{caught} passed, {len(chosen) - caught} failed")
+    return {"plants": len(chosen), "plants_caught": caught}
+
+
+def run_random(tree, plants, arguments):
+    """Builds and judges random mutants outside of what is planted, and nothing else: what they leave as it is comes from
+    the compiler's cache. Returns what --json prints of them."""
     tree.refresh()
-    chosen, suites = list(plants.values()), tree.suites()
-    random_mutants = RandomMutants(tree, chosen, targets_of(chosen, suites), arguments, say)
-    mutants = random_mutants.gather()
-    return judge_plants(tree, chosen, suites) | random_mutants.judge_all(mutants)
+    random_mutants = RandomMutants(tree, list(plants.values()), arguments, say)
+    return random_mutants.judge_all(random_mutants.gather())
 
 
 def is_good(figures):
     """Every plant is caught, and 90 % of the mutants that are not equivalent."""
     others = figures.get("random", 0) - figures.get("random_equivalent", 0)
-    return figures["plants"] == figures["plants_caught"] and figures.get("random_caught", 0) >= ENOUGH * others
+    return figures.get("plants") == figures.get("plants_caught") and figures.get("random_caught", 0) >= ENOUGH * others
 
 
 def main():
@@ -149,7 +194,11 @@ def main():
             list_plants(root, plants, arguments)
             return 0
         tree = Tree(root)
-        figures = run_all(tree, plants, arguments) if arguments.plants is None else run_plants(tree, plants, arguments.plants)
+        figures = {}
+        if not arguments.random:
+            figures |= run_plants(tree, plants, arguments)
+        if arguments.plants is None:
+            figures |= run_random(tree, plants, arguments)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 2

@@ -31,6 +31,8 @@ class Mutate(unittest.TestCase):
         cls.root = pathlib.Path(folder.name) / "fixture"
         shutil.copytree(HERE / "fixture", cls.root)
         shutil.copy(HERE.parent / "test.hpp", cls.root / "tests")
+        (cls.root / "cmake").mkdir()
+        shutil.copy(HERE.parent.parent / "cmake/compile.sh", cls.root / "cmake")
         (cls.root / ".gitignore").write_text("/build/\n")
         subprocess.run(["git", "init", "-q", cls.root], check=True)
 
@@ -45,7 +47,7 @@ class Mutate(unittest.TestCase):
     def judge_random(self, *options):
         """The exit code, the lines and the figures of a run without plants."""
         self.plant()
-        result = mutate(self.root, "--json", *options)
+        result = mutate(self.root, "--random", "--json", *options)
         *lines, figures = result.stdout.splitlines() or ["{}"]
         self.assertEqual(result.stderr, "", result.stdout)
         return result.returncode, lines, json.loads(figures)
@@ -74,6 +76,29 @@ class Mutate(unittest.TestCase):
         result = mutate(self.root, "--plants", "later")
         self.assertEqual(result.returncode, 2)
         self.assertIn("no plant is named 'later'; known: late, unseen", result.stderr)
+
+    def test_what_is_judged_is_recorded_and_judged_again_where_it_has_changed(self):
+        self.plant(LATE, UNSEEN)
+        self.addCleanup((self.root / "tests/mutations/judged.json").unlink)
+        result = mutate(self.root, "--plants", "late", "--record")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        judged = json.loads((self.root / "tests/mutations/judged.json").read_text())["judged"]
+        self.assertEqual(set(judged), {"late"})
+        self.assertEqual((judged["late"]["verdict"], judged["late"]["commit"]), ("caught", "none"))
+
+        result = mutate(self.root, "--stale", "--record", "--json")  # goes on with what is not judged yet
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 0}, result.stdout)
+        judged = json.loads((self.root / "tests/mutations/judged.json").read_text())["judged"]
+        self.assertEqual({name: row["verdict"] for name, row in judged.items()}, {"late": "caught", "unseen": "NOT caught"})
+        result = mutate(self.root, "--stale", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 0, "plants_caught": 0}, result.stdout)
+
+        source = self.root / "runtime/window.cpp"
+        before = source.read_text()
+        self.addCleanup(source.write_text, before)
+        source.write_text(before + "// another line\n")
+        result = mutate(self.root, "--stale", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 1}, result.stdout)
 
     def test_a_plant_with_a_test_that_is_not_there_is_not_caught(self):
         self.plant({**LATE, "test": "window: has"})
@@ -106,8 +131,7 @@ class Mutate(unittest.TestCase):
     def test_random_mutants_are_judged_by_the_suites_that_reach_them(self):
         self.give_reasons()
         code, lines, figures = self.judge_random("--count", "50")
-        self.assertEqual(figures, {"plants": 0, "plants_caught": 0, "random": 7, "random_equivalent": 0,
-                                   "random_caught": 6}, lines)
+        self.assertEqual(figures, {"random": 7, "random_equivalent": 0, "random_caught": 6}, lines)
         self.assertEqual(code, 1, "6 of 7 are fewer than 90 %")
         self.assertIn("survived: runtime/window.cpp:5: number < w.last => number <= w.last", lines)
         self.assertIn("    NO REASON (reached by test_window)", lines)
@@ -124,9 +148,23 @@ class Mutate(unittest.TestCase):
         result = mutate(self.root, "--under", "runtime/none")
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
         self.assertIn("--under runtime/none: expected a folder of ", result.stderr)
+        by_one = self.judge_random("--count", "2", "--suites", "test_window")[1]
+        self.assertEqual(by_one[-1], fewer[-1], "there is no other suite")
+        result = mutate(self.root, "--random", "--suites", "test_door")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--suites: no suite is named 'test_door'; known: test_window", result.stderr)
         other = self.judge_random("--count", "50", "--seed", "2")[1]
         others = [line.split("] ")[1].split(": caught")[0] for line in other if line.startswith("[")]
         self.assertNotEqual(others, [line.split("] ")[1] for line in drawn])
+
+    def test_a_random_mutant_that_does_not_compile_is_dropped_and_the_others_are_judged(self):
+        self.give_reasons()
+        shutil.rmtree(self.root / "build", ignore_errors=True)  # nothing is known of it from another test
+        _, lines, figures = self.judge_random("--count", "50")
+        dropped = [line for line in lines if line.startswith("Dropped: ")]
+        self.assertEqual(len(dropped), 1, lines)
+        self.assertIn(": text += '!' => text -= '!': does not compile: runtime/window.cpp:", dropped[0])
+        self.assertEqual(figures["random"], 7, lines)
 
     def test_equivalent_mutants_are_counted_apart_and_survivors_have_reasons(self):
         self.give_reasons(equivalent=[SURVIVOR])

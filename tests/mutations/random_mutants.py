@@ -76,15 +76,20 @@ class Results:
 
 
 class RandomMutants:
-    """`targets` are what the plants need built."""
+    """Mutants of what is not planted."""
 
-    def __init__(self, tree, plants, targets, arguments, say):
-        self.tree, self.plants, self.targets, self.arguments, self.say = tree, plants, targets, arguments, say
+    def __init__(self, tree, plants, arguments, say):
+        self.tree, self.plants, self.arguments, self.say = tree, plants, arguments, say
         self.reasons = Reasons(tree.root)
         self.results = Results(tree.folder / "results.json")
         self.suites = {name: suite for name, suite in tree.suites().items()
                        if suite.library in LIBRARIES and name not in LEFT_OUT}
+        if unknown := sorted(set(arguments.suites) - set(self.suites)):
+            raise Problem(f"--suites: no suite is named '{unknown[0]}'; known: {', '.join(sorted(self.suites))}")
         self.digests = {library: tree.digest(library) for library in LIBRARIES}
+        if arguments.suites:
+            self.suites = {name: self.suites[name] for name in arguments.suites}
+            self.digests = {library: " ".join([digest, *sorted(self.suites)]) for library, digest in self.digests.items()}
 
     def digest(self, mutant):
         return self.digests[mutant.file.split("/")[0]]
@@ -109,10 +114,10 @@ class RandomMutants:
     def build(self, mutants, factory):
         """Builds what mutants need, and returns those that compile."""
         while True:
-            number([*self.plants, *mutants])
-            self.tree.copy([*self.plants, *mutants])
+            number(mutants)
+            self.tree.copy(mutants)
             libraries = {mutant.file.split("/")[0] for mutant in mutants}
-            targets = sorted({name for name, suite in self.suites.items() if suite.library in libraries} | self.targets)
+            targets = sorted(name for name, suite in self.suites.items() if suite.library in libraries)
             self.say(f"Building {len(mutants)} mutants in {self.tree.build}")
             try:
                 self.tree.compile(targets)
@@ -120,7 +125,7 @@ class RandomMutants:
             except BuildFailed as failed:
                 blamed = [mutant for mutant in mutants if mutant in failed.blamed]
                 if not blamed:
-                    raise failed.of_plants() from None
+                    raise
                 for mutant in blamed:
                     self.say(f"Dropped: {mutant.where}: {to_unicode(mutant.change)}: does not compile: {failed.blamed[mutant]}")
                     factory.reject(mutant.name, "does not compile")
@@ -223,6 +228,9 @@ class RandomMutants:
         """The verdict of a suite, or of one test of it, that fails with a mutant; None where it passes."""
         limit = limit_of(self.results.suites[name])
         verdict = run_suite(self.suites[name], self.tree, limit, mutant.number, test=test)
+        if verdict.timed_out and run_suite(self.suites[name], self.tree, limit, test=test).timed_out:
+            self.say(f"{mutant.where}: {name} takes too long without the mutant, too: the machine is busy, it judges nothing")
+            return None
         return verdict if verdict.trouble and not verdict.is_missing else None
 
     def report(self, mutants, verdicts):

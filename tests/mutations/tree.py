@@ -8,9 +8,10 @@ import subprocess
 
 from edits import BEGIN, HERE, Applied, Problem, SWITCH, read
 
-PRESET = "mutations"
+PRESET = "release"  # Also the folder's name: commands in which a path differs find nothing in the compiler's cache.
 LIBRARIES = ["runtime", "actors", "algorithms"]  # each uses those before it
-COMPILER_SAYS = re.compile(r"^(?P<path>/[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?(?P<kind>error|note): (?P<what>.*)$",
+# The path is relative to the build's folder where the compiler is called so (cmake/compile.sh).
+COMPILER_SAYS = re.compile(r"^(?P<path>[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?(?P<kind>error|note): (?P<what>.*)$",
                            re.MULTILINE)
 
 
@@ -138,7 +139,7 @@ class BuildFailed(Problem):
     def blame(tree, output, kind):
         blamed = {}
         for said in COMPILER_SAYS.finditer(output):
-            file = os.path.relpath(said["path"], tree.source)
+            file = os.path.relpath(tree.build / said["path"], tree.source)
             if said["kind"] == kind and file in tree.applied:
                 for mutation in tree.applied[file].at(int(said["line"])):
                     blamed.setdefault(mutation, f"{file}:{said['line']}: {said['what']}")

@@ -39,6 +39,13 @@ constexpr const char* weather =
     R"([{"type":"function","function":{"name":"weather","description":"The weather of a city.",)"
     R"("parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}])";
 
+TEST_CASE("data rows: twenty faults are told, and how many there are more") {
+  std::vector<std::string> faults(20, "a fault");
+  CHECK_THAT(data_error(faults).what(), !Contains("more"));
+  faults.emplace_back("another");
+  CHECK_THAT(data_error(faults).what(), Contains("\nand 1 more; ") && !Contains("another"));
+}
+
 TEST_CASE("data rows: tools and calls are kept as they are given, in the order of their keys") {
   const auto calls = rows_of("calls.jsonl");
   REQUIRE(calls.size() == 4);

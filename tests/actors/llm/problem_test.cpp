@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <set>
+#include <stdexcept>
+#include <string>
 
 #include "actors/coder/coder.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -47,9 +50,30 @@ TEST_CASE("problems: each task has as many as it says itself") {
   }
 }
 
+TEST_CASE("problems: the answers of arithmetic are right") {
+  action_random random(1);
+  for (int i = 0; i < 60; ++i) {
+    const auto one = arithmetic_task().draw(random, 3);
+    const auto at = one.letters.find_first_of("+-*");
+    REQUIRE(at != std::string::npos);
+    const auto a = std::stoll(one.letters.substr(0, at));
+    const auto b = std::stoll(one.letters.substr(at + 1));
+    const char sign = one.letters[at];
+    CHECK(std::stoll(one.expected) == (sign == '+' ? a + b : sign == '-' ? a - b : a * b));
+  }
+}
+
+TEST_CASE("problems: the sums of digits have as many as their page says") {
+  const auto counts = sum_digits_task().counts;
+  CHECK(counts.size == 4);
+  CHECK(counts.training == 7'500);
+  CHECK(counts.held_out == 1'500);
+}
+
 TEST_CASE("problems: the right answer has the full reward, and the letters model can say it") {
   const auto tokens = letters_tokenizer();
   CHECK(tokens.size() == letters_model().vocab_size);
+  CHECK(letters_model().hidden_size == 128);
   for (const auto& task : problem_tasks()) {
     if (task.is_code) continue;
     CAPTURE(task.name);
@@ -131,6 +155,17 @@ TEST_CASE("problems: counts that can't be had are refused, by the option to blam
   CHECK(refused({}) == "taken");
   CHECK_THROWS_WITH(make_problems({.name = "mine"}, {}, 1),
                     "task mine: draw: expected a function that makes a problem, got none");
+}
+
+TEST_CASE("problems: a task that says the same again and again is given up after so many draws") {
+  std::int64_t draws = 0;
+  const problem_task same{.name = "same", .draw = [&](action_random&, int) {
+                            if (++draws > 100'000) throw std::logic_error("it is never given up");
+                            return problem{.question = "again?"};
+                          }};
+  CHECK_THROWS_WITH(make_problems(same, {.training = 100, .held_out = 1}, 1),
+                    Catch::Contains("no more than same has different problems of size"));
+  CHECK(draws == 1000 + 20 * 101);
 }
 
 TEST_CASE("problems: of a list of questions in words, each is asked once") {

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -77,6 +79,24 @@ TEST_CASE("model_file: a model that was kept for a score has it in its file", "[
   kept.score = 0.1 + 0.2;
   save_model(folder.path / "model.pt", kept);
   CHECK(load_model(folder.path / "model.pt").score == 0.1 + 0.2);
+}
+
+TEST_CASE("model_file: an action space of many parts comes back, however long its text is",
+          "[policy]") {
+  temporary_folder folder;
+  std::vector<std::pair<std::string, space>> agents;
+  for (int i = 0; i < 30; ++i)
+    agents.emplace_back("agent_" + std::to_string(i), spaces::discrete(5));
+  std::vector<float> high(200);
+  for (std::size_t i = 0; i < high.size(); ++i) high[i] = 0.1f + static_cast<float>(i);
+  const std::vector<float> low(high.size(), -1.0f);
+  actor_critic model(shape(), small(), 1);
+  for (const space& actions : {space(spaces::dict(agents)), space(spaces::box(low, high))}) {
+    saved_model kept{model.shape(), model.options(), model.parameters(), 42};
+    kept.action_space = actions;
+    save_model(folder.path / "model.pt", kept);
+    CHECK(load_model(folder.path / "model.pt").action_space == actions);
+  }
 }
 
 TEST_CASE("model_file: tensors that don't act, and the steps, come back", "[policy]") {

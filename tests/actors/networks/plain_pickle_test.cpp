@@ -13,7 +13,11 @@ using Catch::Contains;
 std::string byte(int value) { return std::string(1, static_cast<char>(value)); }
 
 std::string text(const std::string& characters) {
-  return "X" + byte(static_cast<int>(characters.size())) + std::string(3, '\0') + characters;
+  std::string pickle = "X";
+  for (int shift = 0; shift < 32; shift += 8) {
+    pickle += byte(static_cast<int>(characters.size() >> shift & 0xff));
+  }
+  return pickle + characters;
 }
 
 // A dictionary with this one value, PROTO and STOP around it.
@@ -108,7 +112,23 @@ TEST_CASE("plain_pickle: a pickle that grows or nests without bound is refused",
       "eq" +
       byte(0);
   CHECK_THROWS_WITH(read_value(doubled + "h" + byte(0)), Contains("recalls value 0"));
-  CHECK_THROWS_WITH(read_value("X\xff\xff\xff\xff"), Contains("at most 1024 bytes"));
+  CHECK_THROWS_WITH(read_value("X\xff\xff\xff\xff"), Contains("the bytes end within"));
+}
+
+TEST_CASE("plain_pickle: a long text is read, and its copies have a bound", "[policy]") {
+  const std::string longest(std::size_t{1} << 20, 'a');
+  CHECK(std::get<std::string>(read_value(text(longest))) == longest);
+  const auto kept = text(longest) + "q" + byte(0);
+  CHECK(std::get<std::string>(read_value(kept)) == longest);
+  // One copy is kept, and the others are recalled, or kept again.
+  std::string recalled = "(" + kept, kept_again = kept;
+  for (int i = 0; i < 256; ++i) {
+    recalled += "h" + byte(0);
+    kept_again += "q" + byte(0);
+  }
+  for (const auto& copies : {recalled, kept_again}) {
+    CHECK_THROWS_WITH(read_value(copies), Contains("copies more than 268435456 bytes of texts"));
+  }
 }
 
 TEST_CASE("plain_pickle: a cut or mutilated pickle is read or refused, no more", "[policy]") {

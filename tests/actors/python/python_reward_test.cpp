@@ -212,6 +212,13 @@ TEST_CASE("python_reward: conversations are lists of messages, as TRL gives them
   CHECK(results[1].values == std::vector<double>{201, 1, 20907, 1});
 }
 
+TEST_CASE("python_reward: a completion without a state of its training is of step 0") {
+  python_reward judge(of_functions({"rewards:of_state"}));
+  batch<judged_completion> one;
+  one.push_back({.prompt = "p", .completion = "a", .epoch = 2.0});
+  CHECK(judge.evaluate(std::move(one))[0].values == std::vector<double>{20000});
+}
+
 TEST_CASE("python_reward: a parameter that nothing is given for is refused at the start") {
   auto options = of_functions({"rewards:needs_level"});
   options.columns = {{"answer", "prompt"}};

@@ -572,6 +572,12 @@ TEST_CASE("coma: numbers that are not finite are dropped or end training") {
   for (const float x : before) CHECK(std::isfinite(x));
 }
 
+TEST_CASE("coma: other actions than one Discrete are refused") {
+  const network_shape moves{.obs_size = 2, .continuous_size = 1};
+  CHECK_THROWS_WITH(coma_learner(moves, 5, coma_options(), 1),
+                    Catch::StartsWith("coma: expected one Discrete action, got "));
+}
+
 TEST_CASE("coma: a rollout without the actions of all agents is refused") {
   const two_agent_games games;
   case_random random(3);

@@ -2,10 +2,13 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "algorithms/multi_agent/off_policy/iql/learner.hpp"
+#include "algorithms/multi_agent/off_policy/joint_q_networks.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
@@ -134,6 +137,25 @@ TEST_CASE("vdn: agents that have ended count nothing", "[joint_q]") {
   CHECK(td_error<vdn_learner>(batch) == Approx(2 - 0.5));
 }
 
+TEST_CASE("joint q: orthogonal initial weights have a gain of 1 in the last layer", "[joint_q]") {
+  network_options options;
+  options.hidden = {};
+  const joint_q_networks networks(four_agents(), options);
+  std::vector<float> parameters(networks.parameter_count());
+  action_random random(1);
+  networks.initialise(random, true, parameters.data());
+  for (std::size_t i = 0; i < networks.policies(); ++i) {
+    const auto& of = networks[i];
+    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(of.first);
+    const auto end = i + 1 < networks.policies()
+                         ? parameters.begin() + static_cast<std::ptrdiff_t>(networks[i + 1].first)
+                         : parameters.end();
+    const auto inputs = (end - begin) / of.actions - 1;  // beside the bias
+    const double squares = std::inner_product(begin, end, begin, 0.0);
+    CHECK(squares == Approx(static_cast<double>(std::min<std::ptrdiff_t>(inputs, of.actions))));
+  }
+}
+
 TEST_CASE("iql: each agent learns from what it is trained on", "[joint_q]") {
   // y_a = .25 + .9 * 20 against 1, y_b = .75 + .9 * 10 against 1.
   CHECK(td_error<iql_learner>(one_step()) == Approx((17.25 + 8.75) / 2));
@@ -168,6 +190,36 @@ TEST_CASE("iql: a policy's step hangs on nothing that other policies see", "[joi
   other.update(batch);
   CHECK(std::ranges::equal(other.acting().last(4), std::span(before).last(4)));
   CHECK_FALSE(std::ranges::equal(other.acting().first(4), std::span(before).first(4)));
+}
+
+TEST_CASE("iql: a policy of which no agent acts in the batch takes no step", "[joint_q]") {
+  const auto shape = four_agents();
+  network_options options;
+  options.hidden = {16, 20};
+  const auto second = joint_q_networks(shape, options)[1].first;
+  for (const int absent : {0, 1}) {
+    CAPTURE(absent);
+    auto learner = some_learner<iql_learner>(shape);
+    learner.update(some_batch(shape, 1));  // The optimisers have momentum from here on.
+    const auto before = weights_of(learner);
+    auto batch = some_batch(shape, 2);
+    const auto rows = static_cast<std::size_t>(batch.rows);
+    const auto width = batch.obs.size() / rows;
+    for (const auto& agent : shape.agents) {
+      if (agent.policy != absent) continue;
+      for (std::size_t row = 0; row < rows; ++row) {
+        batch.obs[row * width + static_cast<std::size_t>(agent.active)] = 0;
+      }
+    }
+    learner.update(batch);
+    const auto after = weights_of(learner);
+    const bool first_stays =
+        std::equal(after.begin(), after.begin() + std::ptrdiff_t(second), before.begin());
+    const bool second_stays = std::equal(after.begin() + std::ptrdiff_t(second), after.end(),
+                                         before.begin() + std::ptrdiff_t(second));
+    CHECK(first_stays == (absent == 0));
+    CHECK(second_stays == (absent == 1));
+  }
 }
 
 TEST_CASE("iql: frozen policies keep their weights", "[joint_q]") {
