@@ -7,6 +7,20 @@
 
 namespace troupe::detail {
 
+namespace {
+
+/// Adds the product of each row of x and of w to y [rows], which a layer with one output has.
+void add_products(const node& x, const float* w, float* y) {
+  const float* from = x.value;
+  for (int row = 0; row < x.rows; ++row, from += x.columns, w += x.columns) {
+    float sum = y[row];
+    for (int i = 0; i < x.columns; ++i) sum += from[i] * w[i];
+    y[row] = sum;
+  }
+}
+
+}  // namespace
+
 void row_dense_node::forward(node& x, node& weight, node& bias) {
   if (weight.rows != x.rows || bias.rows != x.rows || weight.columns != x.columns * bias.columns) {
     throw std::invalid_argument(fmt::format(
@@ -21,6 +35,7 @@ void row_dense_node::forward(node& x, node& weight, node& bias) {
   want(x.is_trained() || weight.is_trained() || bias.is_trained());
   std::copy_n(bias.value, size(), y);
   const float* w = weight.value;
+  if (columns == 1) return add_products(x, w, y);
   for (int row = 0; row < rows; ++row, y += columns) {
     for (int i = 0; i < x.columns; ++i, w += columns) {
       const float here = x.value[static_cast<std::ptrdiff_t>(row) * x.columns + i];
@@ -50,6 +65,13 @@ void row_dense_node::backward() {
   const float* d = derivative.data();
   const int inputs = x_->columns;
   add_derivative(*bias_, [=](std::ptrdiff_t i) { return d[i]; });
+  if (columns == 1) {
+    const float* x = x_->value;
+    const float* w = weight_->value;
+    add_derivative_by_rows(*weight_, [=](auto row, int i) { return d[row] * x[row * inputs + i]; });
+    add_derivative_by_rows(*x_, [=](auto row, int i) { return d[row] * w[row * inputs + i]; });
+    return;
+  }
   train_weight(d);
   add_derivative_by_rows(*x_, [this, d, inputs](std::ptrdiff_t row, int input) {
     const float* w = weight_->value + (row * inputs + input) * columns;

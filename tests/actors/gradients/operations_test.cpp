@@ -79,7 +79,9 @@ const std::vector<operation_case>& cases() {
        }},
       {"row_dense twice with the same weights",
        [](const auto& in) {
-         return row_dense(in.x, in.y, in.column) + row_dense(square(in.x), in.y, in.column);
+         const auto weight = concat({in.y, in.x});
+         const auto bias = slice(in.y, 0, 2);
+         return row_dense(in.x, weight, bias) + row_dense(square(in.x), weight, bias);
        }},
       {"row_dense of weights beside a constant",
        [](const auto& in) {
