@@ -42,6 +42,24 @@ void slice_node::backward() {
   });
 }
 
+void reshape_node::forward(graph_node& x, int column_count) {
+  if (column_count < 1 || x.size() % static_cast<std::size_t>(column_count) != 0) {
+    throw std::invalid_argument(
+        fmt::format("graph: a matrix [{}, {}] in rows of {}, expected whole rows", x.rows,
+                    x.columns, column_count));
+  }
+  x_ = &x;
+  rows = static_cast<int>(x.size() / static_cast<std::size_t>(column_count));
+  columns = column_count;
+  value = x.value;
+  want(x.is_trained());
+}
+
+void reshape_node::backward() {
+  const float* d = derivative.data();
+  add_derivative(*x_, [=](std::ptrdiff_t i) { return d[i]; });
+}
+
 void concat_node::forward() {
   int width = 0, begin = 0, end = 0;
   for (const auto* part : parts_) {

@@ -20,6 +20,16 @@ class slice_node final : public graph_node {
   int first_ = 0;
 };
 
+/// The same numbers in rows of another width.
+class reshape_node final : public graph_node {
+ public:
+  void forward(graph_node& x, int column_count);
+  void backward() override;
+
+ private:
+  graph_node* x_ = nullptr;
+};
+
 /// Matrices beside each other. Of its columns it wants only those from the first to the last part
 /// that is trained.
 class concat_node final : public graph_node {

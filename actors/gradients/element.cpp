@@ -1,9 +1,11 @@
 #include "actors/gradients/element.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "actors/kernels/activation_kernels.hpp"
+#include "actors/kernels/dense_kernels.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -78,6 +80,10 @@ void element_node::forward(element_operation operation, graph_node& x, float a, 
     case element_operation::tanh:
       tanh_all(count, x.value, y);
       break;
+    case element_operation::elu:
+      std::copy_n(x.value, size(), y);
+      activate(activation::elu, count, y);
+      break;
     case element_operation::log_slope_of_tanh:
       log_slope_all(count, x.value, y);
       break;
@@ -109,6 +115,8 @@ void element_node::backward() {
       return add_derivative(*x_, [=](auto i) { return x[i] >= a && x[i] <= b ? d[i] : 0.0f; });
     case element_operation::tanh:
       return add_derivative(*x_, [=](auto i) { return d[i] * (1.0f - y[i] * y[i]); });
+    case element_operation::elu:
+      return add_derivative(*x_, [=](auto i) { return d[i] * slope_at<activation::elu>(y[i]); });
     case element_operation::log_slope_of_tanh:
       return add_derivative(*x_, [=](auto i) { return d[i] * (-2.0f * tanh_of(x[i])); });
     case element_operation::huber:

@@ -27,6 +27,7 @@ variable natural_log(variable x) { return element(element_operation::log, x); }
 variable square(variable x) { return element(element_operation::square, x); }
 variable abs(variable x) { return element(element_operation::abs, x); }
 variable tanh(variable x) { return element(element_operation::tanh, x); }
+variable elu(variable x) { return element(element_operation::elu, x); }
 variable log_slope_of_tanh(variable x) { return element(element_operation::log_slope_of_tanh, x); }
 variable huber(variable x) { return element(element_operation::huber, x); }
 variable clamp(variable x, float low, float high) {
@@ -36,6 +37,9 @@ variable clamp(variable x, float low, float high) {
 variable minimum(variable x, variable y) { return pair(pair_operation::minimum, x, y); }
 variable maximum(variable x, variable y) { return pair(pair_operation::maximum, x, y); }
 variable product(variable x, variable y) { return x.owner().product(x, y); }
+variable row_dense(variable x, variable weight, variable bias) {
+  return x.owner().row_dense(x, weight, bias);
+}
 
 variable row_sum(variable x) { return x.owner().reduce_rows(row_operation::sum, x); }
 variable row_mean(variable x) { return x.owner().reduce_rows(row_operation::mean, x); }
@@ -44,6 +48,7 @@ variable row_max(variable x) { return x.owner().reduce_rows(row_operation::max, 
 variable log_softmax(variable x) { return x.owner().log_softmax(x); }
 
 variable slice(variable x, int first, int count) { return x.owner().slice(x, first, count); }
+variable reshape(variable x, int columns) { return x.owner().reshape(x, columns); }
 variable concat(std::initializer_list<variable> parts) {
   return concat(std::span(parts.begin(), parts.size()));
 }
@@ -51,8 +56,11 @@ variable concat(std::span<const variable> parts) { return parts.front().owner().
 variable gather(variable x, std::span<const std::int64_t> chosen) {
   return x.owner().gather(x, chosen);
 }
-std::span<const std::int64_t> argmax(variable x) { return x.owner().argmax(x); }
+std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) {
+  return x.owner().argmax(x, allowed);
+}
 variable stop_gradient(variable x) { return x.owner().stop_gradient(x); }
 variable mean(variable x, std::span<const float> weight) { return x.owner().mean(x, weight); }
+variable sum(variable x, std::span<const float> weight) { return x.owner().sum(x, weight); }
 
 }  // namespace troupe

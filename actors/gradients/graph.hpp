@@ -58,6 +58,7 @@ enum class element_operation {
   abs,     ///< |x|
   clamp,   ///< x within a..b; no derivative flows beyond the bounds
   tanh,    ///< tanh x
+  elu,     ///< x for x > 0, otherwise e^x - 1
   /// log(1 - tanh(x)^2) = 2 (log 2 - |x| - log(1 + e^(-2|x|))), which is exact for any x.
   log_slope_of_tanh,
   huber,  ///< Huber's loss with delta 1: x^2 / 2 if |x| < 1, otherwise |x| - 1/2
@@ -106,24 +107,33 @@ class graph {
   virtual variable pair(pair_operation operation, variable x, variable y) = 0;
   /// The matrix product [rows, columns] of x [rows, n] and y [n, columns].
   virtual variable product(variable x, variable y) = 0;
+  /// x W + b with a matrix W [n, m] and a vector b [m] of each row, for x [rows, n], `weight`
+  /// [rows, n m] and `bias` [rows, m]: a layer whose parameters other networks make.
+  virtual variable row_dense(variable x, variable weight, variable bias) = 0;
   virtual variable reduce_rows(row_operation operation, variable x) = 0;
   /// log(e^x / the sum of e^x over the row).
   virtual variable log_softmax(variable x) = 0;
 
   /// The columns first to first + count - 1.
   virtual variable slice(variable x, int first, int count) = 0;
+  /// The same numbers, row by row, in rows of `columns`.
+  virtual variable reshape(variable x, int columns) = 0;
   /// Matrices beside each other.
   virtual variable concat(std::span<const variable> parts) = 0;
   /// The column [rows, 1] of the elements whose columns are `chosen` [rows]. The memory of `chosen`
   /// must stay as it is until the next clear().
   virtual variable gather(variable x, std::span<const std::int64_t> chosen) = 0;
-  /// The columns of the largest elements of each row [rows], the first of equal ones.
-  virtual std::span<const std::int64_t> argmax(variable x) = 0;
+  /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
+  /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
+  /// none, all are allowed.
+  virtual std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed = {}) = 0;
   /// x as a constant: no derivative flows through it.
   virtual variable stop_gradient(variable x) = 0;
 
   /// The mean over all rows of weight * x, for a column x [rows, 1]. Empty weights mean 1.
   virtual variable mean(variable x, std::span<const float> weight = {}) = 0;
+  /// The sum over all rows of weight * x, for a column x [rows, 1]. Empty weights mean 1.
+  virtual variable sum(variable x, std::span<const float> weight = {}) = 0;
 
   /// Writes the derivative of `loss` [1, 1] to the gradients of all blocks that it depends on. A
   /// block's gradient is overwritten as a whole. Called at most once in a step.
@@ -131,7 +141,7 @@ class graph {
 
   /// The numbers of a variable, row by row. They are valid until the next clear().
   virtual std::span<const float> values(variable x) = 0;
-  /// The number of a variable [1, 1]; that of a mean has double precision.
+  /// The number of a variable [1, 1]; that of a mean or a sum has double precision.
   virtual double number(variable x) = 0;
 };
 
@@ -150,23 +160,27 @@ variable natural_log(variable x);
 variable square(variable x);
 variable abs(variable x);
 variable tanh(variable x);
+variable elu(variable x);
 variable log_slope_of_tanh(variable x);
 variable huber(variable x);
 variable clamp(variable x, float low, float high);
 variable minimum(variable x, variable y);
 variable maximum(variable x, variable y);
 variable product(variable x, variable y);
+variable row_dense(variable x, variable weight, variable bias);
 variable row_sum(variable x);
 variable row_mean(variable x);
 variable row_min(variable x);
 variable row_max(variable x);
 variable log_softmax(variable x);
 variable slice(variable x, int first, int count);
+variable reshape(variable x, int columns);
 variable concat(std::initializer_list<variable> parts);
 variable concat(std::span<const variable> parts);
 variable gather(variable x, std::span<const std::int64_t> chosen);
-std::span<const std::int64_t> argmax(variable x);
+std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed = {});
 variable stop_gradient(variable x);
 variable mean(variable x, std::span<const float> weight = {});
+variable sum(variable x, std::span<const float> weight = {});
 
 }  // namespace troupe

@@ -7,11 +7,12 @@
 #include "actors/gradients/columns.hpp"
 #include "actors/gradients/dense.hpp"
 #include "actors/gradients/element.hpp"
-#include "actors/gradients/mean.hpp"
 #include "actors/gradients/pair.hpp"
 #include "actors/gradients/product.hpp"
+#include "actors/gradients/row_dense.hpp"
 #include "actors/gradients/rows.hpp"
 #include "actors/gradients/sources.hpp"
+#include "actors/gradients/sum.hpp"
 
 namespace troupe {
 
@@ -62,6 +63,11 @@ variable kernel_graph::product(variable x, variable y) {
   return last();
 }
 
+variable kernel_graph::row_dense(variable x, variable weight, variable bias) {
+  next<detail::row_dense_node>().forward(at(x), at(weight), at(bias));
+  return last();
+}
+
 variable kernel_graph::reduce_rows(row_operation operation, variable x) {
   next<detail::rows_node>().forward(operation, at(x));
   return last();
@@ -74,6 +80,11 @@ variable kernel_graph::log_softmax(variable x) {
 
 variable kernel_graph::slice(variable x, int first, int count) {
   next<detail::slice_node>().forward(at(x), first, count);
+  return last();
+}
+
+variable kernel_graph::reshape(variable x, int columns) {
+  next<detail::reshape_node>().forward(at(x), columns);
   return last();
 }
 
@@ -90,9 +101,9 @@ variable kernel_graph::gather(variable x, std::span<const std::int64_t> chosen) 
   return last();
 }
 
-std::span<const std::int64_t> kernel_graph::argmax(variable x) {
+std::span<const std::int64_t> kernel_graph::argmax(variable x, std::span<const float> allowed) {
   auto& node = next<detail::argmax_node>();
-  node.forward(at(x));
+  node.forward(at(x), allowed);
   return node.chosen();
 }
 
@@ -105,7 +116,12 @@ variable kernel_graph::stop_gradient(variable x) {
 }
 
 variable kernel_graph::mean(variable x, std::span<const float> weight) {
-  next<detail::mean_node>().forward(at(x), weight);
+  next<detail::sum_node>().forward(at(x), weight, x.rows());
+  return last();
+}
+
+variable kernel_graph::sum(variable x, std::span<const float> weight) {
+  next<detail::sum_node>().forward(at(x), weight, 1);
   return last();
 }
 

@@ -26,14 +26,17 @@ class kernel_graph final : public graph {
   variable element(element_operation operation, variable x, float a, float b) override;
   variable pair(pair_operation operation, variable x, variable y) override;
   variable product(variable x, variable y) override;
+  variable row_dense(variable x, variable weight, variable bias) override;
   variable reduce_rows(row_operation operation, variable x) override;
   variable log_softmax(variable x) override;
   variable slice(variable x, int first, int count) override;
+  variable reshape(variable x, int columns) override;
   variable concat(std::span<const variable> parts) override;
   variable gather(variable x, std::span<const std::int64_t> chosen) override;
-  std::span<const std::int64_t> argmax(variable x) override;
+  std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) override;
   variable stop_gradient(variable x) override;
   variable mean(variable x, std::span<const float> weight) override;
+  variable sum(variable x, std::span<const float> weight) override;
   void backward(variable loss) override;
   std::span<const float> values(variable x) override;
   double number(variable x) override;

@@ -22,11 +22,11 @@ perceptron_outputs perceptron(const detail::mlp& net, variable x, const paramete
 }
 
 perceptron_outputs forward(const detail::network_stack& net, variable x,
-                           const parameter_block& block) {
+                           const parameter_block& block, std::size_t first) {
   const auto& extractor = net.extractor();
-  if (!extractor) return perceptron(net.top(), x, block);
-  return perceptron(net.top(),
-                    x.owner().features(x, block, net.top().parameter_count(), *extractor), block);
+  if (!extractor) return perceptron(net.top(), x, block, first);
+  const auto behind = first + net.top().parameter_count();
+  return perceptron(net.top(), x.owner().features(x, block, behind, *extractor), block, first);
 }
 
 }  // namespace troupe

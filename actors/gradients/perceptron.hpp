@@ -19,8 +19,8 @@ perceptron_outputs perceptron(const detail::mlp& net, variable x, const paramete
                               std::size_t first = 0);
 
 /// Computes the outputs of a network with its extractor, if it has one, of observations x [rows,
-/// inputs].
+/// inputs]. Its parameters begin at the block's number `first`.
 perceptron_outputs forward(const detail::network_stack& net, variable x,
-                           const parameter_block& block);
+                           const parameter_block& block, std::size_t first = 0);
 
 }  // namespace troupe

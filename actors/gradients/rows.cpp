@@ -1,7 +1,12 @@
 #include "actors/gradients/rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+
+#include "actors/networks/allowed_choices.hpp"
 
 namespace troupe::detail {
 
@@ -79,12 +84,19 @@ void log_softmax_node::backward() {
   });
 }
 
-void argmax_node::forward(const graph_node& x) {
+void argmax_node::forward(const graph_node& x, std::span<const float> allowed) {
+  if (!allowed.empty() && allowed.size() != x.size()) {
+    throw std::invalid_argument(
+        fmt::format("graph: {} flags of what a matrix [{}, {}] allows, expected one an element",
+                    allowed.size(), x.rows, x.columns));
+  }
   rows = x.rows;
   columns = 0;
   chosen_.resize(x.rows);
   for (int i = 0; i < x.rows; ++i) {
-    chosen_[i] = index_of_largest(x.value + static_cast<std::ptrdiff_t>(i) * x.columns, x.columns);
+    const auto first = static_cast<std::ptrdiff_t>(i) * x.columns;
+    chosen_[i] = best_allowed(x.value + first, allowed.empty() ? nullptr : allowed.data() + first,
+                              x.columns);
   }
 }
 

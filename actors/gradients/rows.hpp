@@ -35,10 +35,10 @@ class log_softmax_node final : public graph_node {
   graph_node* x_ = nullptr;
 };
 
-/// The columns of the largest elements. It has no derivative.
+/// The columns of the largest elements among those that are allowed. It has no derivative.
 class argmax_node final : public graph_node {
  public:
-  void forward(const graph_node& x);
+  void forward(const graph_node& x, std::span<const float> allowed);
   std::span<const std::int64_t> chosen() const { return chosen_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "actors/gradients/torch_graph.hpp"
 
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -119,6 +120,8 @@ variable torch_graph::element(element_operation operation, variable of, float a,
       return keep(x.clamp(a, b));
     case element_operation::tanh:
       return keep(x.tanh());
+    case element_operation::elu:
+      return keep(at::elu(x));
     case element_operation::log_slope_of_tanh:
       return keep(2.0 * (std::numbers::ln2 - x - at::softplus(-2.0 * x)));
     case element_operation::huber:
@@ -151,6 +154,12 @@ variable torch_graph::product(variable x, variable y) {
   return keep(at::mm(at(x), at(y)));
 }
 
+variable torch_graph::row_dense(variable x, variable weight, variable bias) {
+  const at::AutoGradMode with_grad(true);
+  const auto of_rows = at(weight).view({x.rows(), x.columns(), bias.columns()});
+  return keep(at::bmm(at(x).unsqueeze(1), of_rows).squeeze(1) + at(bias));
+}
+
 variable torch_graph::reduce_rows(row_operation operation, variable x) {
   const at::AutoGradMode with_grad(true);
   switch (operation) {
@@ -176,6 +185,11 @@ variable torch_graph::slice(variable x, int first, int count) {
   return keep(at(x).narrow(1, first, count));
 }
 
+variable torch_graph::reshape(variable x, int columns) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at(x).reshape({-1, columns}));
+}
+
 variable torch_graph::concat(std::span<const variable> parts) {
   const at::AutoGradMode with_grad(true);
   std::vector<at::Tensor> tensors;
@@ -188,8 +202,14 @@ variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
 }
 
-std::span<const std::int64_t> torch_graph::argmax(variable x) {
-  read_.push_back(link_.to_host(at(x).detach().argmax(1)).contiguous());
+std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {
+  auto values = at(x).detach();
+  if (!allowed.empty()) {
+    const auto forbidden = there(allowed).view(values.sizes()) <= 0;
+    values = values.masked_fill(forbidden & ~forbidden.all(1, true),
+                                -std::numeric_limits<double>::infinity());
+  }
+  read_.push_back(link_.to_host(values.argmax(1)).contiguous());
   return {read_.back().data_ptr<std::int64_t>(), static_cast<std::size_t>(read_.back().numel())};
 }
 
@@ -200,6 +220,13 @@ variable torch_graph::mean(variable x, std::span<const float> weight) {
   const auto& column = at(x);
   const auto weighted = weight.empty() ? column : column * there(weight).unsqueeze(1);
   return keep(weighted.mean().view({1, 1}));
+}
+
+variable torch_graph::sum(variable x, std::span<const float> weight) {
+  const at::AutoGradMode with_grad(true);
+  const auto& column = at(x);
+  const auto weighted = weight.empty() ? column : column * there(weight).unsqueeze(1);
+  return keep(weighted.sum().view({1, 1}));
 }
 
 void torch_graph::backward(variable loss) {

@@ -1,4 +1,5 @@
-// What a gradient step of DQN, TD3, DDPG and SAC costs: CPU time, the best of several slices.
+// What a gradient step of DQN, TD3, DDPG, SAC, IQL, VDN and QMIX costs: CPU time, the best of
+// several slices.
 //
 //   sac_update_us, td3_update_us     at the sizes at which RL-tools publishes its times: Pendulum's
 //                                    shapes, two layers of 64 ReLU, batches of 100 (TD3's actor
@@ -7,6 +8,8 @@
 //                                    observations and 6 actions, as in MuJoCo's HalfCheetah, on
 //                                    Troupe's kernels
 //   ALGO_WIDTH_libtorch_us           the same on libtorch
+//   iql_WIDTH_us, vdn_.., qmix_..    the same with three agents of one policy, as in simple_spread:
+//                                    18 observations and a number each, 5 actions
 //
 // bench_learners [--json]
 
@@ -19,6 +22,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "actors/environments/agent_layout.hpp"
+#include "actors/networks/joint_shape.hpp"
+#include "algorithms/multi_agent/off_policy/iql/learner.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
+#include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
@@ -33,7 +41,9 @@ troupe::transition_batch some_batch(const troupe::network_shape& shape, int rows
   troupe::transition_batch batch;
   batch.resize(rows, shape);
   for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward}) random.fill_normal(*column);
-  for (auto& choice : batch.choice) choice = static_cast<std::int64_t>(random.below(6));
+  const std::uint64_t choices = shape.agents.empty() ? 6 : 5;
+  for (auto& choice : batch.choice) choice = static_cast<std::int64_t>(random.below(choices));
+  random.fill_normal(batch.agent_reward);
   for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
   std::ranges::fill(batch.discount, 0.99f);
   return batch;
@@ -69,15 +79,15 @@ troupe::network_options two_layers(int width) {
 }
 
 /// Prints and keeps the row of an algorithm at one width, on both engines.
-template <class Learner, class Options>
+template <class Learner, class Options, class... More>
 void add_row(nlohmann::ordered_json& line, const std::string& name, Options options,
-             const troupe::network_shape& shape, int width) {
+             const troupe::network_shape& shape, int width, const More&... more) {
   const auto batch = some_batch(shape, 256);
   options.network = two_layers(width);
   double us[2];
   for (const auto backend : {troupe::gradient_backend::fused, troupe::gradient_backend::libtorch}) {
     options.backend = backend;
-    Learner learner(shape, options, 1);
+    Learner learner(shape, options, 1, more...);
     us[backend == troupe::gradient_backend::libtorch] = update_us(learner, batch, 5);
   }
   const auto key = name + "_" + std::to_string(width);
@@ -85,6 +95,16 @@ void add_row(nlohmann::ordered_json& line, const std::string& name, Options opti
   line[key + "_libtorch_us"] = us[1];
   std::printf("update of a batch of 256: %-4s %4d wide: kernels %9.1f us, libtorch %9.1f us\n",
               name.c_str(), width, us[0], us[1]);
+}
+
+/// Three agents of one policy with the spaces of simple_spread, and a state.
+troupe::network_shape three_agents() {
+  using namespace troupe;
+  const agent_spec agent{"agent", spaces::box(-1, 1, {18}), spaces::discrete(5)};
+  env_spec spec{.id = "Three-v0", .agents = {agent, agent, agent}};
+  for (int i = 0; i < 3; ++i) spec.agents[static_cast<std::size_t>(i)].name += std::to_string(i);
+  spec.state_space = spaces::box(-1, 1, {54});
+  return joint_shape(with_joint_spaces(spec), {"policy", "policy", "policy"}, {});
 }
 
 /// DDPG is TD3 with one critic, without delay and noise.
@@ -115,6 +135,11 @@ int main(int argc, char** argv) {
     add_row<troupe::td3_learner>(line, "td3", troupe::td3_options(), cheetah, width);
     add_row<troupe::td3_learner>(line, "ddpg", ddpg_options(), cheetah, width);
     add_row<troupe::sac_learner>(line, "sac", troupe::sac_options(), cheetah, width);
+    const auto team = three_agents();
+    const troupe::joint_q_options joint_q;
+    add_row<troupe::iql_learner>(line, "iql", joint_q, team, width, troupe::agents_section());
+    add_row<troupe::vdn_learner>(line, "vdn", joint_q, team, width);
+    add_row<troupe::qmix_learner>(line, "qmix", joint_q, team, width);
   }
   if (argc > 1 && std::strcmp(argv[1], "--json") == 0) std::puts(line.dump().c_str());
   return 0;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/kernels/float_block.hpp"
+#include "actors/gradients/graph.hpp"
 #include "actors/networks/joint_shape.hpp"
 #include "actors/networks/network_stack.hpp"
 #include "actors/random/action_random.hpp"
@@ -42,25 +42,55 @@ class joint_q_networks {
   /// Draws initial weights like PyTorch's nn.Linear, or orthogonal ones.
   void initialise(action_random& random, bool orthogonal, float* parameters) const;
 
+  /// Returns what column_of(policy), a column [B N_p, 1] for the N_p agents of each policy, has for
+  /// each agent: a matrix [B, N].
+  template <class F>
+  variable by_agents(const F& column_of) const {
+    parts_.clear();
+    for (std::size_t policy = 0; policy < policies(); ++policy) {
+      const auto members = static_cast<int>(rows_.agents_of(policy).size());
+      parts_.push_back(reshape(column_of(policy), members));
+    }
+    if (policies() == 1) return parts_.front();
+    for (std::size_t agent = 0; agent < agents(); ++agent) {
+      const auto policy = static_cast<std::size_t>(policy_of_agent_[agent]);
+      parts_.push_back(slice(parts_[policy], place_of_agent_[agent], 1));
+    }
+    return concat(std::span(parts_).subspan(policies()));
+  }
+
  private:
   network_shape shape_;
   agent_rows rows_;
   std::vector<one> of_policy_;
   std::vector<int> policy_of_agent_;
+  std::vector<int> place_of_agent_;  // among the agents of its policy
   std::size_t count_ = 0;
+  mutable std::vector<variable> parts_;  // the memory of by_agents()
 };
 
-namespace detail {
-
-/// Which agents of the rows of a batch count, [B, N] of 1 and 0.
-struct joint_flags {
-  std::vector<std::uint8_t> acts;  ///< The agent acts in the row, and its policy is trained.
-  /// The agent's next value counts: its episode has not terminated, and it acts in the next row.
-  std::vector<std::uint8_t> goes_on;
+/// A batch of B transitions as the policies of N agents see it. A policy with N_p agents has B N_p
+/// rows, those of one transition one after another.
+struct joint_q_rows {
+  struct of_policy {
+    std::vector<float> obs, next_obs;  ///< [B N_p, inputs]; empty if the policy is not trained.
+    std::vector<float> next_allowed;   ///< [B N_p, actions], above 0; empty if all always are.
+    std::vector<std::int64_t> choice;  ///< [B N_p]
+  };
+  std::vector<of_policy> policies;
+  std::vector<float> acts;  ///< [B, N] 1 if the agent acts and its policy is trained, else 0.
+  /// [B, N] 1 if the agent's next value counts, else 0: its episode has not terminated, and it acts
+  /// in the next row.
+  std::vector<float> goes_on;
+  /// [B, N] The row's weight, divided by the number of rows in which agents of the policy act; 0 if
+  /// the agent does not act.
+  std::vector<float> share;
+  std::vector<float> zeros;  ///< [B, N]
+  std::int64_t acting = 0;   ///< The sum of `acts`.
 };
-/// Writes the flags of a batch. `trained` [policies].
-void flags_of(const transition_batch& batch, const network_shape& shape,
-              const std::vector<std::uint8_t>& trained, joint_flags& flags);
 
-}  // namespace detail
+/// Writes the rows of a batch. `trained` [policies].
+void gather_rows(const transition_batch& batch, const joint_q_networks& networks,
+                 const std::vector<std::uint8_t>& trained, joint_q_rows& rows);
+
 }  // namespace troupe

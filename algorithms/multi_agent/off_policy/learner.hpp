@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/gradients/graph.hpp"
 #include "actors/kernels/float_block.hpp"
-#include "actors/networks/mlp.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
@@ -17,7 +17,6 @@
 #include "algorithms/learner/non_finite_training.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/learner/skip_guard.hpp"
-#include "algorithms/losses/joint_td_loss.hpp"
 #include "algorithms/multi_agent/off_policy/config.hpp"
 #include "algorithms/multi_agent/off_policy/joint_q_networks.hpp"
 #include "algorithms/multi_agent/off_policy/value_mixer.hpp"
@@ -78,7 +77,8 @@ class joint_q_learner {
 
   const joint_q_options& options() const { return options_; }
   const joint_q_networks& networks() const { return networks_; }
-  const value_mixer* mixer() const { return mixer_.get(); }
+  /// Null for IQL. Its calls share work buffers.
+  value_mixer* mixer() const { return mixer_.get(); }
   const std::vector<std::uint8_t>& trained() const { return trained_; }
   /// The parameters of the policies, float [P], to publish.
   std::span<const float> acting() const;
@@ -106,21 +106,10 @@ class joint_q_learner {
     int policy = -1;  ///< The policy whose parameters these are; -1 for those of the whole team.
     adam optimizer;
   };
-  /// The forward passes of one policy and what they have seen.
-  struct passes {
-    detail::float_block obs, next_obs;  // [B N_p, inputs]
-    detail::float_block d_q;            // [B N_p, actions]
-    detail::mlp_buffers online, next_online, next_target;
-  };
 
   void make_parts();
   const transition_batch& scaled(const transition_batch& batch);
-  td_loss_metrics fused_gradient(const transition_batch& batch);
-  td_loss_metrics libtorch_gradient(const transition_batch& batch);
-  void take_values(std::size_t policy, const transition_batch& batch);
-  td_loss_metrics loss_of_team(const transition_batch& batch);
-  td_loss_metrics loss_of_agents(const transition_batch& batch);
-  void go_back(std::size_t policy, const transition_batch& batch);
+  void take_errors(variable error);
   bool has_rows(const part& of) const;
   double take_step(double lr);
 
@@ -132,16 +121,13 @@ class joint_q_learner {
   detail::float_block parameters_, target_, gradient_;  // [P + M]
   std::vector<part> parts_;
   action_random random_;
-  bool fused_;
+  std::unique_ptr<graph> graph_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
   detail::reward_scale reward_scale_;  // the team's, or those of N agents
   transition_batch scaled_;            // a batch with scaled rewards
   std::vector<float> td_errors_;       // [B]
-  detail::joint_flags flags_;
-  std::vector<passes> passes_;                        // of each policy
-  detail::float_block chosen_, next_, d_chosen_;      // [B, N]
-  detail::float_block total_, next_total_, d_total_;  // [B]
+  joint_q_rows rows_;                  // what the policies see of a batch
 };
 
 }  // namespace troupe

@@ -26,6 +26,8 @@ constexpr std::size_t weight_at = row_at + columns, bias_at = weight_at + 12, to
 
 const std::vector<std::int64_t> choices{3, 0, 1, 1, 2};
 const std::vector<float> weights{0.5f, 2.0f, 1.0f, 0.0f, 1.5f};
+// Rows that allow all, none, one, some and some.
+const std::vector<float> allowed{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0};
 
 struct arguments {
   graph& g;
@@ -67,8 +69,24 @@ const std::vector<operation_case>& cases() {
       {"clamp", [](const auto& in) { return clamp(in.x, -0.7f, 0.6f); }},
       {"tanh", [](const auto& in) { return tanh(in.x); }},
       {"log_slope_of_tanh", [](const auto& in) { return log_slope_of_tanh(3.0f * in.x); }},
+      {"elu", [](const auto& in) { return elu(in.x); }},
       {"huber", [](const auto& in) { return huber(2.0f * in.x); }},
       {"product", [](const auto& in) { return product(in.x, slice(in.y, 0, 4)); }},
+      {"row_dense of one output", [](const auto& in) { return row_dense(in.x, in.y, in.column); }},
+      {"row_dense of two outputs",
+       [](const auto& in) {
+         return row_dense(in.x, concat({in.y, in.x}), slice(square(in.y), 1, 2));
+       }},
+      {"row_dense twice with the same weights",
+       [](const auto& in) {
+         const auto weight = concat({in.y, in.x});
+         const auto bias = slice(in.y, 0, 2);
+         return row_dense(in.x, weight, bias) + row_dense(square(in.x), weight, bias);
+       }},
+      {"row_dense of weights beside a constant",
+       [](const auto& in) {
+         return row_dense(in.x, concat({stop_gradient(in.x), in.y}), slice(in.y, 0, 2));
+       }},
       {"row_sum", [](const auto& in) { return row_sum(in.x); }},
       {"row_mean", [](const auto& in) { return row_mean(in.x); }},
       {"row_min", [](const auto& in) { return row_min(in.x); }},
@@ -78,7 +96,12 @@ const std::vector<operation_case>& cases() {
       {"concat", [](const auto& in) { return concat({in.x, in.column, in.y}); }},
       {"concat beside a constant",
        [](const auto& in) { return square(concat({stop_gradient(in.y), in.x})); }},
+      {"reshape", [](const auto& in) { return reshape(square(reshape(in.x, 2)) + 1.0f, 4); }},
+      {"sum",
+       [](const auto& in) { return in.column + sum(in.column) * sum(row_sum(in.x), weights); }},
       {"gather", [](const auto& in) { return gather(in.x, choices); }},
+      {"gather of argmax among the allowed",
+       [](const auto& in) { return gather(in.x, argmax(in.y, allowed)); }},
       {"gather of argmax", [](const auto& in) { return gather(in.x, argmax(in.y)); }},
       {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
       {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
@@ -170,6 +193,18 @@ TEST_CASE("graph: each operation's derivative is that of finite differences, on 
   }
 }
 
+TEST_CASE("graph: argmax chooses among what is allowed, among all where nothing is") {
+  engines on;
+  std::vector<float> numbers(matrix);
+  for (std::size_t i = 0; i < matrix; ++i) numbers[i] = i % 4 == 3 ? 1.0f : 2.0f + i % 4;
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const auto x = g->constant(numbers, columns);
+    const auto best = argmax(x), among = argmax(x, allowed);
+    CHECK(std::vector(best.begin(), best.end()) == std::vector<std::int64_t>{2, 2, 2, 2, 2});
+    CHECK(std::vector(among.begin(), among.end()) == std::vector<std::int64_t>{2, 2, 2, 0, 2});
+  }
+}
+
 TEST_CASE("graph: no derivative flows through stop_gradient") {
   engines on;
   for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
@@ -206,7 +241,15 @@ TEST_CASE("graph: sizes that don't fit are refused") {
   CHECK_THROWS_WITH(gather(x, choices), Contains("5 choices for a matrix of 3 rows"));
   const std::vector<std::int64_t> far{0, 4, 0};
   CHECK_THROWS_WITH(gather(x, far), Contains("a choice of 4, expected 0 to 3"));
-  CHECK_THROWS_WITH(mean(x), Contains("a mean of a matrix [3, 4] with 0 weights"));
+  CHECK_THROWS_WITH(argmax(x, std::span(numbers).first(9)),
+                    Contains("9 flags of what a matrix [3, 4] allows"));
+  CHECK_THROWS_WITH(reshape(x, 5), Contains("a matrix [3, 4] in rows of 5, expected whole rows"));
+  CHECK_THROWS_WITH(
+      row_dense(x, x, slice(x, 0, 2)),
+      Contains("a layer of the rows of [3, 4] with weights [3, 4] and biases [3, 2], expected"));
+  CHECK_THROWS_WITH(row_dense(x, x, slice(y, 0, 1)), Contains("and biases [4, 1], expected"));
+  CHECK_THROWS_WITH(mean(x), Contains("a mean or sum of a matrix [3, 4] with 0 weights"));
+  CHECK_THROWS_WITH(sum(x), Contains("a mean or sum of a matrix [3, 4] with 0 weights"));
   CHECK_THROWS_WITH(g.constant(numbers, 5), Contains("12 numbers in rows of 5"));
   CHECK_THROWS_WITH(g.backward(x), Contains("a loss [3, 4], expected one number"));
   CHECK_THROWS_WITH(g.parameter({numbers}, 10, 1, 3), Contains("from parameter 10 on"));
@@ -218,7 +261,7 @@ TEST_CASE("graph: NaN stays NaN through every operation of single elements") {
   for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
     const auto x = g->constant(values);
     for (const auto y : {exp(x), natural_log(x), square(x), abs(x), clamp(x, -1, 1), tanh(x),
-                         log_slope_of_tanh(x), huber(x), 2.0f * x, x + 1.0f}) {
+                         log_slope_of_tanh(x), elu(x), huber(x), 2.0f * x, x + 1.0f}) {
       CHECK(std::isnan(g->values(y)[0]));
     }
   }

@@ -1,12 +1,18 @@
-// Calls, and the steps of a rollout, allocate nothing once they have come round.
+// Calls, the steps of a rollout and gradient steps allocate nothing once they have come round.
+
+#include "actors/torch/torch.hpp"
 
 #include <string>
 
 #include "actors/networks/shape_of.hpp"
 #include "actors/worlds/registry.hpp"
+#include "algorithms/multi_agent/off_policy/iql/learner.hpp"
+#include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
+#include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/algorithms/allocations/count.hpp"
+#include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -81,6 +87,30 @@ task<> count_steps(system& sys, std::string env, std::size_t groups, step_counts
   co_await generate_rollout(roles);
   counts = {};
   for (int i = 0; i < 4; ++i) co_await generate_rollout(roles);
+}
+
+/// What a step of the learner allocates after the first ones.
+template <class Learner>
+std::int64_t count_updates(Learner learner, const transition_batch& batch) {
+  for (int i = 0; i < 3; ++i) learner.update(batch);
+  const auto before = testing::allocations();
+  for (int i = 0; i < 10; ++i) learner.update(batch);
+  return testing::allocations() - before;
+}
+
+TEST_CASE("learners: a gradient step of several agents on the kernels allocates nothing") {
+  case_random random(2);
+  const auto shape = random_agents(random);
+  const auto batch = random_joint_batch(random, shape, 33);
+  joint_q_options options;
+  options.backend = gradient_backend::fused;
+  options.double_q = true;
+  CHECK(count_updates(iql_learner(shape, options, 1, {}), batch) == 0);
+  CHECK(count_updates(vdn_learner(shape, options, 1), batch) == 0);
+  CHECK(count_updates(qmix_learner(shape, options, 1), batch) == 0);
+  options.double_q = false;
+  CHECK(count_updates(qmix_learner(shape, options, 1, {}, {.input = mixer_input::none}), batch) ==
+        0);
 }
 
 TEST_CASE("calls of each kind of endpoint allocate nothing in steady state") {

@@ -1,8 +1,9 @@
 // Every gradient on Troupe's kernels against libtorch's autograd, over random networks, batches and
-// settings. DQN, SAC and TD3 have one text for both engines; the others are worked out by hand,
-// too. The reference is autograd in double precision with the same parameters: so the bound of 1e-5
-// of the gradient's norm is single precision's own error, not the sum of two. Cases at a kink, or
-// where libtorch's single precision is off by half of that itself, are left out; they are counted.
+// settings. DQN, SAC, TD3, IQL, VDN and QMIX have one text for both engines; the others are worked
+// out by hand, too. The reference is autograd in double precision with the same parameters: so the
+// bound of 1e-5 of the gradient's norm is single precision's own error, not the sum of two. Cases
+// at a kink, or where libtorch's single precision is off by half of that itself, are left out; they
+// are counted.
 //
 //   test_learners '[gradients]'          120 cases for each learner
 //   TROUPE_GRADIENT_CASES=1000 test_learners '[gradients]' --success | grep worst

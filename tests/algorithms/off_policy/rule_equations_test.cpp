@@ -9,6 +9,7 @@
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
+#include "tests/algorithms/off_policy/equations.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
 
@@ -38,26 +39,8 @@ transition_batch batch_for(const network_shape& shape) {
   return batch;
 }
 
-/// The outputs of a perceptron for the row's numbers.
-std::vector<double> outputs_of(const detail::mlp& net, const float* parameters,
-                               const std::vector<float>& x) {
-  detail::mlp_buffers buffers;
-  const float* y = net.forward(parameters, x.data(), 1, buffers);
-  return {y, y + net.outputs()};
-}
-
-std::vector<float> row_of(const std::vector<float>& all, int row, int columns) {
-  return {all.begin() + row * columns, all.begin() + (row + 1) * columns};
-}
-
 double huber_of(double error) {
   return std::abs(error) < 1 ? 0.5 * error * error : std::abs(error) - 0.5;
-}
-
-/// Moves the targets away from the networks, so that one can't be taken for the other.
-std::vector<float> moved(std::vector<float> parameters) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i] += i % 2 == 0 ? 0.05f : -0.07f;
-  return parameters;
 }
 
 std::vector<double> action_values_of(const detail::mlp& net, const float* parameters,

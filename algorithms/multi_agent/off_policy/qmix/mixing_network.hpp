@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "actors/environments/agent_layout.hpp"
-#include "actors/kernels/float_block.hpp"
+#include "actors/gradients/graph.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/config.hpp"
@@ -32,12 +32,7 @@ class mixing_network final : public value_mixer {
 
   tensor_layout layout() const override;
   void initialise(action_random& random, float* parameters) const override;
-  void mix(const float* parameters, const float* obs, const float* q, int rows,
-           float* total) override;
-  void backward(const float* parameters, const float* obs, const float* q, int rows,
-                const float* d_total, float* d_q, float* gradient) override;
-  at::Tensor mix(const at::Tensor& parameters, const at::Tensor& obs,
-                 const at::Tensor& q) const override;
+  variable mix(variable obs, variable q, const parameter_block& block, std::size_t first) override;
 
  private:
   /// A hypernetwork and its part of the parameters.
@@ -45,17 +40,12 @@ class mixing_network final : public value_mixer {
     const char* name;
     detail::mlp net;
     std::size_t first = 0;
-    detail::mlp_buffers buffers = {};
-    const float* output = nullptr;      ///< That of the last pass.
-    detail::float_block d_output = {};  ///< The loss's derivative by it.
   };
 
-  int obs_size_, agents_, embed_;
   bool sees_nothing_;
   agent_layout::range input_;  // of one number where it sees nothing, which is then not read
   std::vector<hyper> hypers_;  // w1, b1, w2, v
-  detail::float_block state_, hidden_;  // [B, S], and elu(w1 q + b1) [B, E]
-  detail::float_block d_hidden_;        // [B, E]
+  std::vector<float> ones_;    // [B], the input where it sees nothing
 };
 
 }  // namespace troupe

@@ -10,19 +10,11 @@ namespace troupe {
 /// https://arxiv.org/abs/1706.05296, section 3). It has no parameters.
 class sum_mixer final : public value_mixer {
  public:
-  explicit sum_mixer(const network_shape& shape) : agents_(shape.agents.size()) {}
-
   tensor_layout layout() const override { return {}; }
   void initialise(action_random&, float*) const override {}
-  void mix(const float* parameters, const float* obs, const float* q, int rows,
-           float* total) override;
-  void backward(const float* parameters, const float* obs, const float* q, int rows,
-                const float* d_total, float* d_q, float* gradient) override;
-  at::Tensor mix(const at::Tensor& parameters, const at::Tensor& obs,
-                 const at::Tensor& q) const override;
-
- private:
-  std::size_t agents_;
+  variable mix(variable, variable q, const parameter_block&, std::size_t) override {
+    return row_sum(q);
+  }
 };
 
 /// The update rule of value decomposition networks: the sum of the agents' values is learned from

@@ -12,6 +12,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
+#include "tests/algorithms/multi_agent/off_policy/mixed.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/algorithms/multi_agent/off_policy/two_agents.hpp"
 #include "tests/test.hpp"
@@ -19,6 +20,7 @@
 namespace troupe {
 namespace {
 
+using testing::mixed;
 using testing::one_step;
 using testing::set_values;
 using testing::two_agents;
@@ -243,12 +245,12 @@ TEST_CASE("qmix: a team's value grows with the value of each agent", "[joint_q]"
   for (auto& p : parameters) p = static_cast<float>(random.normal());
   constexpr int rows = 200;
   auto batch = random_joint_batch(random, shape, rows);
-  std::vector<float> q(4 * rows), total(rows), raised(rows);
+  std::vector<float> q(4 * rows);
   random.fill_normal(q);
-  mixer.mix(parameters.data(), batch.obs.data(), q.data(), rows, total.data());
+  auto total = mixed(mixer, parameters, batch.obs, q, rows);
   for (std::size_t agent = 0; agent < 4; ++agent) {
     for (std::size_t row = 0; row < rows; ++row) q[4 * row + agent] += 0.5f;
-    mixer.mix(parameters.data(), batch.obs.data(), q.data(), rows, raised.data());
+    const auto raised = mixed(mixer, parameters, batch.obs, q, rows);
     for (std::size_t row = 0; row < rows; ++row) CHECK(raised[row] >= total[row]);
     total = raised;
   }
@@ -285,8 +287,7 @@ TEST_CASE("qmix: without an input the mixing weights are the same everywhere", "
     mixing_network mixer(shape, {.input = input});
     std::vector<float> parameters(static_cast<std::size_t>(mixer.layout().count));
     mixer.initialise(random, parameters.data());
-    std::vector<float> total(2);
-    mixer.mix(parameters.data(), batch.obs.data(), q.data(), 2, total.data());
+    const auto total = mixed(mixer, parameters, batch.obs, q, 2);
     CHECK((total[0] == total[1]) == (input == mixer_input::none));
   }
 }

@@ -14,6 +14,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/qmix.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/vdn.hpp"
+#include "tests/algorithms/multi_agent/off_policy/mixed.hpp"
 #include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
@@ -156,8 +157,7 @@ TEST_CASE("two-step game: a monotonic mixing represents 8") {
   *place("v.1.bias") = float(bias);
   const std::vector<float> q{0, 0, 0, 1, 1, 0, 1, 1};
   const std::vector<float> obs(4 * 9, 0.0f);
-  std::vector<float> total(4);
-  mixer.mix(parameters.data(), obs.data(), q.data(), 4, total.data());
+  const auto total = testing::mixed(mixer, parameters, obs, q, 4);
   CHECK(total[0] == Approx(0).margin(1e-5));
   CHECK(total[1] == Approx(1));
   CHECK(total[2] == Approx(1));
