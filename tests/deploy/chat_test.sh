@@ -19,7 +19,7 @@ run chat nowhere.gguf
 report "refuses a path where nothing is" $?
 head -c 1000 /dev/zero >zeros.gguf
 run chat zeros.gguf
-[[ $code -eq 1 ]] && grep -q 'zeros.gguf' err
+[[ $code -eq 2 ]] && grep -q 'zeros.gguf' err
 report "refuses a file that is no model" $?
 
 # A package whose file is another.

@@ -59,7 +59,7 @@ refuses "another template is refused" 2 'expected one of the chat templates defa
 # Adapters without their model.
 mkdir adapters && echo '{"peft_type": "LORA", "base_model_name_or_path": "somebody/model", "r": 8}' >adapters/adapter_config.json
 run chat adapters <<<"3"
-[[ $code -eq 1 ]] && grep -q 'these are LoRA adapters of somebody/model' err
+[[ $code -eq 2 ]] && grep -q 'these are LoRA adapters of somebody/model' err
 report "adapters without their model say whose they are" $?
 
 finish

@@ -56,7 +56,7 @@ Learner some_learner(const network_shape& shape,
 }
 
 /// Four agents of two policies, which come and go, with masks.
-network_shape four_agents() {
+network_shape four_acting_agents() {
   const space seen = spaces::box(-1, 1, {3}), other = spaces::box(-1, 1, {2});
   const env_spec spec{.id = "Four-v0",
                       .agents = {{"a", seen, spaces::discrete(4)},
@@ -142,7 +142,7 @@ TEST_CASE("vdn: agents that have ended count nothing", "[joint_q]") {
 TEST_CASE("joint q: orthogonal initial weights have a gain of 1 in the last layer", "[joint_q]") {
   network_options options;
   options.hidden = {};
-  const joint_q_networks networks(four_agents(), options);
+  const joint_q_networks networks(four_acting_agents(), options);
   std::vector<float> parameters(networks.parameter_count());
   action_random random(1);
   networks.initialise(random, true, parameters.data());
@@ -195,7 +195,7 @@ TEST_CASE("iql: a policy's step hangs on nothing that other policies see", "[joi
 }
 
 TEST_CASE("iql: a policy of which no agent acts in the batch takes no step", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   network_options options;
   options.hidden = {16, 20};
   const auto second = joint_q_networks(shape, options)[1].first;
@@ -225,7 +225,7 @@ TEST_CASE("iql: a policy of which no agent acts in the batch takes no step", "[j
 }
 
 TEST_CASE("iql: frozen policies keep their weights", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   joint_q_options options;
   iql_learner learner(shape, options, 1, {.frozen = {"q"}});
   const auto before = weights_of(learner);
@@ -238,7 +238,7 @@ TEST_CASE("iql: frozen policies keep their weights", "[joint_q]") {
 }
 
 TEST_CASE("qmix: a team's value grows with the value of each agent", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   mixing_network mixer(shape, {.hyper_hidden = {7}});
   case_random random(1);
   std::vector<float> parameters(static_cast<std::size_t>(mixer.layout().count));
@@ -279,7 +279,7 @@ TEST_CASE("qmix: the mixer's input lies where the environment shows it", "[joint
 }
 
 TEST_CASE("qmix: without an input the mixing weights are the same everywhere", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   case_random random(1);
   const auto batch = random_joint_batch(random, shape, 2);
   const std::vector<float> q{1, 2, 3, 4, 1, 2, 3, 4};
@@ -294,7 +294,7 @@ TEST_CASE("qmix: without an input the mixing weights are the same everywhere", "
 
 TEMPLATE_TEST_CASE("joint q: what an agent shows that does not act changes nothing", "[joint_q]",
                    iql_learner, vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   const auto width = static_cast<std::size_t>(shape.obs_size);
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
     auto learner = some_learner<TestType>(shape, backend);
@@ -340,7 +340,7 @@ TEMPLATE_TEST_CASE("joint q: what an agent shows that does not act changes nothi
 
 TEMPLATE_TEST_CASE("joint q: a restored state continues bit for bit", "[joint_q]", iql_learner,
                    vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   auto learner = some_learner<TestType>(shape);
   const auto step = [&](joint_q_learner& which, int i) {
     which.update(some_batch(shape, static_cast<std::uint64_t>(i)));
@@ -365,7 +365,7 @@ TEMPLATE_TEST_CASE("joint q: a restored state continues bit for bit", "[joint_q]
 
 TEMPLATE_TEST_CASE("joint q: libtorch's backend goes the same way", "[joint_q]", iql_learner,
                    vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   auto fused = some_learner<TestType>(shape, gradient_backend::fused);
   auto libtorch = some_learner<TestType>(shape, gradient_backend::libtorch);
   const auto first = weights_of(fused);
@@ -389,7 +389,7 @@ TEMPLATE_TEST_CASE("joint q: libtorch's backend goes the same way", "[joint_q]",
 
 TEMPLATE_TEST_CASE("joint q: what has no fused gradient is libtorch's", "[joint_q]", iql_learner,
                    vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   CHECK_THROWS_WITH(some_learner<TestType>(shape, gradient_backend::fused, activation::silu),
                     Catch::Contains("activation silu has no fused gradient"));
   auto learner = some_learner<TestType>(shape, gradient_backend::automatic, activation::silu);
@@ -400,7 +400,7 @@ TEMPLATE_TEST_CASE("joint q: what has no fused gradient is libtorch's", "[joint_
 
 TEMPLATE_TEST_CASE("joint q: a batch that is not finite is skipped, three in a row end it",
                    "[joint_q]", iql_learner, vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   auto learner = some_learner<TestType>(shape);
   auto bad = some_batch(shape, 1);
   for (auto* column : {&bad.reward, &bad.agent_reward}) {
@@ -418,7 +418,7 @@ TEMPLATE_TEST_CASE("joint q: options, shapes and batches that are wrong are name
                    iql_learner, vdn_learner, qmix_learner) {
   joint_q_options options;
   options.lr = -1.0;
-  CHECK_THROWS_WITH(TestType(four_agents(), options, 1, {}),
+  CHECK_THROWS_WITH(TestType(four_acting_agents(), options, 1, {}),
                     Catch::Contains("/lr: expected a number > 0, got -1"));
   CHECK_THROWS_WITH(TestType({.obs_size = 3, .discrete_actions = 2}, {}, 1, {}),
                     Catch::Contains("expected several agents"));
@@ -426,7 +426,7 @@ TEMPLATE_TEST_CASE("joint q: options, shapes and batches that are wrong are name
   continuous.policies[1].discrete_actions = 0;
   continuous.policies[1].continuous_size = 1;
   CHECK_THROWS_AS(TestType(continuous, {}, 1, {}), std::invalid_argument);
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   auto learner = some_learner<TestType>(shape);
   auto batch = some_batch(shape, 1);
   batch.agent_reward.pop_back();
@@ -439,7 +439,7 @@ TEMPLATE_TEST_CASE("joint q: options, shapes and batches that are wrong are name
 
 TEMPLATE_TEST_CASE("joint q: weights of a batch scale its rows", "[joint_q]", iql_learner,
                    vdn_learner, qmix_learner) {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
     auto batch = some_batch(shape, 1);
     batch.weight.clear();
@@ -453,7 +453,7 @@ TEMPLATE_TEST_CASE("joint q: weights of a batch scale its rows", "[joint_q]", iq
 }
 
 TEST_CASE("joint q: the targets follow by tau, those of the mixer too", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   joint_q_options options;
   options.tau = 0.25;
   qmix_learner learner(shape, options, 1);
@@ -469,7 +469,7 @@ TEST_CASE("joint q: the targets follow by tau, those of the mixer too", "[joint_
 }
 
 TEST_CASE("joint q: several updates of the targets leave as many powers of 1 - tau", "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   joint_q_options options;
   options.tau = 0.25;
   qmix_learner learner(shape, options, 1);
@@ -487,7 +487,7 @@ TEST_CASE("joint q: several updates of the targets leave as many powers of 1 - t
 
 TEST_CASE("qmix: a model's mixer is taken, and one that it doesn't have keeps its weights",
           "[joint_q]") {
-  const auto shape = four_agents();
+  const auto shape = four_acting_agents();
   joint_q_options options;
   qmix_learner one(shape, options, 1), other(shape, options, 2), third(shape, options, 3);
   other.start_from(one.acting(), one.beside());
