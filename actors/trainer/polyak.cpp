@@ -1,6 +1,7 @@
 #include "actors/trainer/polyak.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,13 @@ void polyak_average(std::span<const float> source, double tau, std::span<float> 
     average(source.size(), source.data(), static_cast<float>(tau), static_cast<float>(1.0 - tau),
             target.data());
   }
+}
+
+void polyak_average(std::span<const float> source, double tau, std::span<float> target,
+                    std::int64_t times) {
+  if (times == 0) return;
+  const double stays = std::pow(1.0 - tau, static_cast<double>(times));
+  polyak_average(source, 1.0 - stays, target);
 }
 
 }  // namespace troupe

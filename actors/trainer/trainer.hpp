@@ -8,6 +8,7 @@
 #include "actors/policy/policy.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/torch/torch_seed.hpp"
+#include "actors/weights/give_weights.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/wire/portable_function.hpp"
@@ -65,13 +66,7 @@ class trainer {
   /// this trainer was restarted after its update, so that the update is lost.
   task<std::int64_t> push_weights(service<policy> policies) {
     const auto fresh = co_await publish();
-    const auto everyone = policies.with({.priority = priority::control});
-    const auto settled = co_await everyone.template fanout_settled<&policy::update>(fresh);
-    for (const auto& one : settled) {
-      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost)) {
-        std::rethrow_exception(one.error());
-      }
-    }
+    co_await give_weights<&policy::update>(std::move(policies), fresh);
     co_return fresh.version;
   }
 

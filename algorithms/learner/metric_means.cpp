@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-void metric_means::add(const named_values& of_step) {
+void metric_means::add(std::span<const named_number> of_step) {
   for (const auto& [name, value] : of_step) {
     auto found = std::ranges::find(sums_, name, &sum::name);
     if (found == sums_.end()) found = sums_.insert(found, sum{name});

@@ -1,7 +1,8 @@
 #pragma once
-// Averages the metrics of gradient steps for progress.csv. off_policy_trainer uses it.
+// The metrics of updates for progress.csv, and their means over gradient steps.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -9,13 +10,19 @@
 
 namespace troupe {
 
-/// Numbers of one gradient step with their names in progress.csv, such as "train/loss".
+/// A number of one gradient step with its name in progress.csv, such as "train/loss".
+struct named_number {
+  const char* name = "";  ///< A literal.
+  double value = 0.0;
+};
+
+/// Numbers with their names in progress.csv.
 using named_values = std::vector<std::pair<std::string, double>>;
 
 /// Means of named numbers over gradient steps. Learners report them to progress.csv.
 class metric_means {
  public:
-  void add(const named_values& of_step);
+  void add(std::span<const named_number> of_step);
   /// The mean of each number over the steps that had it. TD3's actor loss, for example, is averaged
   /// over the steps that trained the actor.
   named_values means() const;

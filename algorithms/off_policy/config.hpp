@@ -11,6 +11,7 @@
 #include "actors/networks/network.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "algorithms/learner/annealing.hpp"
+#include "algorithms/learner/learning_options.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"
@@ -31,6 +32,11 @@ struct off_policy_options {
   gradient_backend backend = gradient_backend::automatic;
   network_options network = {.hidden_activation = activation::relu, .ortho_init = false};
 };
+
+/// The options that every learner has.
+inline learning_options learning_of(const off_policy_options& c) {
+  return {.lr = c.lr, .lr_schedule = c.lr_schedule, .max_skipped_steps = c.max_skipped_steps};
+}
 
 struct collection_section {
   std::int64_t learning_starts = 100;

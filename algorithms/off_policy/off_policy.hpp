@@ -32,7 +32,10 @@ struct off_policy_algorithm {
   std::size_t batch_size = 256;  ///< The rows of a gradient step.
   double gamma = 0.99;           ///< The discount per step.
   exploration explore;
-  std::function<std::unique_ptr<off_policy_learner>(const network_shape&)> make_learner;
+  std::function<std::unique_ptr<transition_learner>(const network_shape&)> make_learner;
+  /// The steps of each environment between updates of the targets; 0 for a learner that updates
+  /// them by itself.
+  std::int64_t target_update_steps = 0;
   /// What collectors do with several agents; null means the defaults. It doesn't set env_options.
   std::function<agent_collection(const network_shape&)> agents = nullptr;
 };

@@ -3,28 +3,21 @@
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/weights/give_weights.hpp"
 
 namespace troupe {
 
-void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
-
-void off_policy_learner::start_from(std::span<const float>, const named_tensors&) {
-  throw std::invalid_argument(
-      "expected no model, because this learner can't begin with one, got one");
-}
-
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,
-                                       transition_widths widths,
+                                       transition_widths widths, std::int64_t target_update_steps,
                                        service<transition_replay> transitions,
                                        service<weight_store> store, std::shared_ptr<storage> on)
     : storage_(std::move(on)),
       claim_(*storage_, "off_policy_trainer"),
       batch_size_(batch_size),
       widths_(widths),
+      target_update_steps_(target_update_steps),
       transitions_(std::move(transitions)),
       store_(std::move(store)) {
   if (!storage_->learner) storage_->learner = make();
@@ -75,17 +68,23 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
   };
   rows_ = co_await draw(progress_remaining);
   exchange();
-  storage_->learner->update(batch_, progress_remaining, chosen_lr);
-  const auto seen = storage_->learner->metrics();
-  if (seen.empty()) ++storage_->skipped;
-  storage_->means.add(seen);
+  const auto& made = storage_->learner->update(batch_, progress_remaining, chosen_lr);
+  if (made.skipped) {
+    ++storage_->skipped;
+  } else {
+    storage_->means.add(made.metrics);
+  }
   ++storage_->taken;
   exchange();
   if (rows_.number.empty()) co_return;
-  const auto errors = storage_->learner->td_errors();
-  std::vector<float> found(errors.begin(), errors.end());
-  co_await transitions_.route<&transition_replay::update_priorities>(rows_.number,
-                                                                     std::move(found));
+  co_await transitions_.route<&transition_replay::update_priorities>(rows_.number, made.td_errors);
+}
+
+/// Updates the targets as often as steps that are multiples of the interval were taken.
+void off_policy_trainer::update_targets(const off_policy_update& due) {
+  if (target_update_steps_ == 0) return;
+  storage_->learner->update_target(due.steps_after / target_update_steps_ -
+                                   due.steps_before / target_update_steps_);
 }
 
 task<off_policy_report> off_policy_trainer::train(off_policy_update due,
@@ -93,7 +92,7 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
   auto& at = *storage_;
   if (at.version == due.version) {
     if (!at.begun) {
-      at.learner->stepped(due.steps_before, due.steps_after);
+      update_targets(due);
       if (at.logged) at.means.clear();
       at.skipped = 0;
     }
@@ -107,13 +106,14 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
   }
   co_await give_weights<&collector::update>(std::move(collectors), current());
   co_return off_policy_report{at.version, due.log ? row() : named_values{}, at.skipped,
-                              at.learner->learning_rate()};
+                              at.learner->last().learning_rate};
 }
 
 named_values off_policy_trainer::row() const {
   auto columns = storage_->means.means();
-  const auto counts = storage_->learner->counts();
-  columns.insert(columns.end(), counts.begin(), counts.end());
+  const auto& last = storage_->learner->last();
+  columns.emplace_back("train/learning_rate", last.learning_rate);
+  columns.emplace_back("train/n_updates", static_cast<double>(last.n_updates));
   return columns;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The role that trains DQN, SAC, TD3 and DDPG, and the interface of their learners.
+// The role that trains off-policy algorithms: its batches come from a replay.
 
 #include <cstdint>
 #include <functional>
@@ -12,48 +12,15 @@
 #include "actors/checkpoint/role_storage.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/replay/transition_replay.hpp"
+#include "algorithms/learner/learner.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
 
-/// The interface of the update rules that off_policy_trainer runs.
-class off_policy_learner {
- public:
-  virtual ~off_policy_learner() = default;
-
-  /// Takes one gradient step. `progress_remaining` falls from 1 to 0 during training. `chosen_lr`
-  /// replaces the learning rate and its schedule, if it is set.
-  virtual void update(const transition_batch& batch, double progress_remaining,
-                      std::optional<double> chosen_lr) = 0;
-  /// |Q - target| of the rows of the last gradient step, for prioritised replay.
-  virtual std::span<const float> td_errors() const = 0;
-  /// Called before an update with the numbers of steps of each environment before and after its
-  /// collections. DQN updates its target network by them; by default it does nothing.
-  virtual void stepped(std::int64_t before, std::int64_t after);
-  /// The parameters with which collectors act, float [P].
-  virtual std::span<const float> acting() const = 0;
-  /// The tensors of a model that don't act: critics, SAC's entropy coefficient.
-  virtual named_tensors beside() const { return {}; }
-  /// Begins with a model: the acting parameters [P], and the tensors that `beside` returned; empty
-  /// if the model has none. Throws std::invalid_argument if these are of other networks, or if the
-  /// learner can't begin with a model.
-  virtual void start_from(std::span<const float> acting, const named_tensors& beside);
-  /// The metrics of the last gradient step; empty if it was skipped. A row of progress.csv has the
-  /// means over the gradient steps since the row before.
-  virtual named_values metrics() const = 0;
-  /// The values that a row has without averaging: "train/learning_rate" of the last gradient step,
-  /// and "train/n_updates", the number of gradient steps since the start.
-  virtual named_values counts() const = 0;
-  /// The learning rate of the last gradient step.
-  virtual double learning_rate() const = 0;
-
-  virtual std::string save() const = 0;
-  /// Restores what `save` returned. Throws state_error, or std::invalid_argument if it is the state
-  /// of another network.
-  virtual void restore(const std::string& bytes) = 0;
-};
+/// The learner of an off-policy algorithm.
+using transition_learner = learner<transition_batch>;
 
 /// The arguments of one update.
 struct off_policy_update {
@@ -83,13 +50,13 @@ struct published_model {
 /// through the loop, and sends new weights to the collectors.
 class off_policy_trainer {
  public:
-  using maker = std::function<std::unique_ptr<off_policy_learner>()>;
+  using maker = std::function<std::unique_ptr<transition_learner>()>;
 
   /// The learner and its progress. It is passed to `serve` and outlives the replica, so that a
   /// restarted replica goes on at the gradient step that its predecessor had reached. One trainer
   /// uses it.
   struct storage : role_storage {
-    std::unique_ptr<off_policy_learner> learner;
+    std::unique_ptr<transition_learner> learner;
     std::int64_t version = 0;      ///< The version of the weights: the number of updates.
     std::int64_t published = -1;   ///< The newest version in the weight store; -1 means none.
     std::int64_t taken = 0;        ///< Gradient steps taken in the update under way.
@@ -101,9 +68,11 @@ class off_policy_trainer {
   };
 
   /// `make` makes the learner inside the trainer's replica, if `on` has none yet.
+  /// `target_update_steps` are the steps of each environment between updates of the targets; 0
+  /// means that the learner updates them by itself.
   off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
-                     service<transition_replay> transitions, service<weight_store> store,
-                     std::shared_ptr<storage> on);
+                     std::int64_t target_update_steps, service<transition_replay> transitions,
+                     service<weight_store> store, std::shared_ptr<storage> on);
 
   /// Puts the first weights into the store, or takes the version of those that it has.
   task<> catch_up();
@@ -125,6 +94,7 @@ class off_policy_trainer {
  private:
   weights current() const;
   named_values row() const;
+  void update_targets(const off_policy_update& due);
   task<> take_step(double progress_remaining, std::optional<double> chosen_lr);
   task<transition_rows> draw(double progress_remaining);
   task<> fetch_obs_scale();
@@ -133,6 +103,7 @@ class off_policy_trainer {
   storage_claim claim_;
   std::size_t batch_size_;
   transition_widths widths_;
+  std::int64_t target_update_steps_;
   service<transition_replay> transitions_;
   service<weight_store> store_;
   transition_rows rows_;    // its buffers travel to the replay and back

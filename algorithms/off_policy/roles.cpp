@@ -18,7 +18,7 @@ namespace troupe {
 namespace {
 
 /// Begins with the model's weights; behind the acting ones are the statistics of observations.
-void start_from(off_policy_learner& learner, const saved_model& model) {
+void start_from(transition_learner& learner, const saved_model& model) {
   const auto parameters = model.parameters.contiguous();
   learner.start_from({parameters.data_ptr<float>(), learner.acting().size()}, model.beside);
 }
@@ -107,9 +107,9 @@ task<> off_policy::serve_trainer(const checkpoint* from) {
       .idempotent = {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
                      endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>}};
   auto storage = std::make_shared<off_policy_trainer::storage>();
-  trainer_ = co_await in.serve<off_policy_trainer>(std::move(learning), std::move(make),
-                                                   algorithm_.batch_size, widths_of(shape),
-                                                   roles.replay, in.store, std::move(storage));
+  trainer_ = co_await in.serve<off_policy_trainer>(
+      std::move(learning), std::move(make), algorithm_.batch_size, widths_of(shape),
+      algorithm_.target_update_steps, roles.replay, in.store, std::move(storage));
   if (from) co_await trainer_.route<&off_policy_trainer::restore>(file_of(*from, "trainer.cbor"));
 }
 

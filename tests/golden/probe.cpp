@@ -120,7 +120,7 @@ void off_policy(const std::string& name, const network_shape& shape, Options opt
   for (int i = 0; i < updates; ++i) learner.update(random_transitions(shape, 32, i));
   digest of;
   of.add(learner.policy().parameters());
-  of.add(learner.td_errors());
+  of.add(learner.last().td_errors);
   print(name, of.text());
 }
 

@@ -211,7 +211,7 @@ findings run_dqn(const problem& of, const network_options& network, int updates)
                                 .to(at::kDouble)};
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
-    losses.push_back(learner.update(batch).loss);
+    losses.push_back(learner.update(batch)["train/loss"]);
     if (i == 0) found.gradient = doubles(learner.gradient());
   }
   found.loss = doubles(losses);
@@ -246,8 +246,8 @@ findings run_critics(const problem& of, const network_options& network, int upda
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
     const auto metrics = learner.update(batch);
-    losses.push_back(metrics.critic_loss);
-    losses.push_back(metrics.actor_loss);
+    losses.push_back(metrics["train/critic_loss"]);
+    losses.push_back(metrics["train/actor_loss"]);
     if (i == 0) found.gradient = doubles(learner.critic_gradient());
     if (i == 1) {
       found.gradient = at::cat({found.gradient, doubles(learner.actor_gradient())});

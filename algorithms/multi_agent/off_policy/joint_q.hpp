@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "algorithms/multi_agent/off_policy/config.hpp"
-#include "algorithms/off_policy/learner_adapter.hpp"
+#include "algorithms/off_policy/off_policy_algorithm.hpp"
 
 namespace troupe {
 
-/// Makes an algorithm for a run whose learner is derived from joint_q_learner, or has its members.
+/// Makes an algorithm for a run whose learner is derived from joint_q_learner.
 /// Config is derived from joint_q_config. This function must be declared beside it:
 ///
 ///   void describe(options_schema<Config>&)
@@ -22,10 +22,9 @@ namespace troupe {
 /// the learner's constructor, behind the section `agents`.
 template <class Learner, class Config, class Json = nlohmann::json, class... More>
 algorithm joint_q_algorithm(const Config& c, bool own_steps, More... more) {
-  using adapter = target_adapter<Learner>;
-  auto made = off_policy_algorithm_of<adapter, Config, Json>(
-      c, network_kind::q_values, {.epsilon = c.exploration}, target_update_steps(c.trainer, c.env),
-      c.agents, std::move(more)...);
+  auto made = off_policy_algorithm_of<Learner, Config, Json>(
+      c, network_kind::q_values, {.epsilon = c.exploration}, c.agents, std::move(more)...);
+  made.target_update_steps = target_update_steps(c.trainer, c.env);
   made.settings.shape = [c](const env_spec& spec) { return c.shape_for(spec); };
   made.agents = [own_steps, section = c.agents](const network_shape& shape) {
     warn_of_idle_policies(section, shape);

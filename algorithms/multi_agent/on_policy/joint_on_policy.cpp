@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "actors/trainer/learn_and_push.hpp"
+#include "actors/weights/give_weights.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 
 namespace troupe {
@@ -76,15 +77,7 @@ joint_batch joint_on_policy::batch_of(std::vector<joint_rollout> rollouts) {
 /// them from the store when it is restarted.
 task<std::int64_t> joint_on_policy::push_weights() {
   const auto fresh = co_await trainer_.route<&joint_trainer::publish>();
-  for (const auto& each : roles.policies) {
-    const auto everyone = each.with({.priority = priority::control});
-    const auto settled = co_await everyone.fanout_settled<&policy::update>(fresh);
-    for (const auto& one : settled) {
-      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost)) {
-        std::rethrow_exception(one.error());
-      }
-    }
-  }
+  for (const auto& each : roles.policies) co_await give_weights<&policy::update>(each, fresh);
   co_return fresh.version;
 }
 

@@ -2,18 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "algorithms/off_policy/learner_adapter.hpp"
+#include "algorithms/off_policy/off_policy_algorithm.hpp"
 
 namespace troupe {
 
-named_values named(const dqn_metrics& m) {
-  return {{"train/loss", m.loss}, {"train/q_mean", m.q_mean}, {"train/grad_norm", m.grad_norm}};
-}
-
 algorithm algorithm_with(const dqn_config& c) {
   const auto kind = c.trainer.dueling ? network_kind::dueling_q_values : network_kind::q_values;
-  return algorithm_with(off_policy_algorithm_of<target_adapter<dqn_learner>>(
-      c, kind, {.epsilon = c.exploration}, target_update_steps(c.trainer, c.env)));
+  auto made = off_policy_algorithm_of<dqn_learner>(c, kind, {.epsilon = c.exploration});
+  made.target_update_steps = target_update_steps(c.trainer, c.env);
+  return algorithm_with(std::move(made));
 }
 
 }  // namespace troupe

@@ -3,15 +3,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
-#include "actors/random/action_random.hpp"
-#include "algorithms/learner/non_finite_training.hpp"
-#include "algorithms/learner/state_parts.hpp"
+#include "algorithms/learner/learner.hpp"
 #include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
@@ -21,49 +17,22 @@
 
 namespace troupe {
 
-/// The metrics of one gradient step, with Stable-Baselines3's names.
-struct sac_metrics {
-  double actor_loss = 0.0;     ///< The mean of alpha log pi(a|s) - min Q(s, a).
-  double critic_loss = 0.0;    ///< Half the sum over critics of their mean squared errors.
-  double ent_coef = 0.0;       ///< The alpha that this step used.
-  double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is fixed.
-  double entropy = 0.0;        ///< -mean log pi(a|s), in nats.
-  bool trained_ent_coef = false;
-  std::int64_t n_updates = 0;  ///< Gradient steps since the start.
-  double learning_rate = 0.0;
-  bool skipped = false;  ///< The step was ended because a loss or gradient was not finite.
-};
-
-/// The state from which a learner goes on exactly.
-struct sac_learner_state {
-  std::vector<float> actor;    ///< [P]
-  std::vector<float> critics;  ///< [Q], as critic_ensemble's parameters()
-  std::vector<float> target;   ///< [Q]
-  float log_ent_coef = 0.0f;
-  adam_state actor_optimizer;
-  adam_state critic_optimizer;
-  adam_state ent_coef_optimizer;
-  action_random::state_type random{};
-  std::int64_t n_updates = 0;
-  int skipped_in_a_row = 0;
-};
-
 /// The update rule of soft actor-critic with an adapted temperature (Haarnoja et al. 2018,
-/// https://arxiv.org/abs/1812.05905, algorithm 1) with the details of Stable-Baselines3.
-class sac_learner {
+/// https://arxiv.org/abs/1812.05905, algorithm 1) with the details of Stable-Baselines3. An update
+/// takes a gradient step of critics, actor and alpha. Its metrics are
+///
+///   train/actor_loss       the mean of alpha log pi(a|s) - min Q(s, a)
+///   train/critic_loss      half the sum over critics of their mean squared errors
+///   train/ent_coef         the alpha that the update used
+///   train/entropy          -mean log pi(a|s), in nats
+///   train/ent_coef_loss    -log alpha (mean log pi + target entropy), unless alpha is fixed
+///
+/// The TD errors are the means over critics of |Q(s, a) - target|.
+class sac_learner final : public learner<transition_batch> {
  public:
   /// `seed` decides the initial weights and the actions drawn in updates. Throws
   /// std::invalid_argument if an option is out of range or the shape has no continuous actions.
   sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
-
-  /// Takes one gradient step of critics, actor and alpha. It is skipped from the first loss or
-  /// gradient on that is not finite; max_skipped_steps in a row throw non_finite_training.
-  /// `progress_remaining` falls from 1 to 0 during training. `chosen_lr` replaces lr and its
-  /// schedule. Throws std::invalid_argument if the batch does not fit.
-  sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
-                     std::optional<double> chosen_lr = {});
-  /// The mean over critics of |Q(s, a) - target| for each row of the last update [B].
-  std::span<const float> td_errors() const { return td_errors_; }
 
   const sac_options& options() const { return options_; }
   /// The network that acts; its parameters() are the block to publish.
@@ -77,23 +46,17 @@ class sac_learner {
   /// The critics' gradient of the last update [Q].
   std::span<const float> critic_gradient() const { return trained_critics_.gradient(); }
 
+  std::span<const float> acting() const override { return actor_.parameters(); }
   /// The critics and "log_ent_coef" as a model file has them.
-  named_tensors beside() const;
-  /// Begins with a model's weights; the targets are copies of them. Throws std::invalid_argument if
-  /// they are of other networks.
-  void start_from(std::span<const float> acting, const named_tensors& beside);
-
-  sac_learner_state state() const;
-  /// Throws std::invalid_argument if the state is that of another network.
-  void set_state(const sac_learner_state& state);
+  named_tensors beside() const override;
+  void start_from(std::span<const float> acting, const named_tensors& beside) override;
+  void visit_state(state_visitor& visit) override;
 
  private:
-  friend struct detail::learner_parts;
-  template <class Self, class State, class Visit>
-  static void parts(Self& self, State& state, const Visit& visit);
-
+  void check_batch(const transition_batch& batch) const override;
+  bool step(const transition_batch& batch) override;
   void draw_noise(int rows);
-  bool step_networks(const transition_batch& batch, sac_metrics& metrics);
+  bool step_networks(const transition_batch& batch);
 
   sac_options options_;
   acting_policy actor_;
@@ -101,13 +64,8 @@ class sac_learner {
   std::vector<float> log_ent_coef_;  // [1]
   detail::trained_block trained_actor_, trained_critics_;
   adam ent_coef_optimizer_;
-  action_random random_;
   std::unique_ptr<graph> actor_graph_, critic_graph_;
-  detail::skip_guard guard_;
-  std::int64_t n_updates_ = 0;
-
   detail::float_block noise_, next_noise_;  // [B, A]; with use_sde one matrix [H, A]
-  std::vector<float> td_errors_;
 };
 
 }  // namespace troupe

@@ -5,14 +5,11 @@
 // Roles, collections and the order of an update are those of every off-policy algorithm
 // (algorithms/off_policy/off_policy.hpp). TD3 and DDPG have their own gradient step (learner.hpp).
 
-#include "algorithms/off_policy/learner_adapter.hpp"
+#include "algorithms/off_policy/off_policy_algorithm.hpp"
 #include "algorithms/off_policy/td3/config.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
 
 namespace troupe {
-
-/// The metrics as columns of progress.csv.
-named_values named(const td3_metrics& metrics);
 
 /// Makes an algorithm for a run that differs from TD3 in its configuration, its targets or both.
 /// Config is derived from td3_config and sets `algo` in its constructor. This function must be
@@ -23,7 +20,7 @@ named_values named(const td3_metrics& metrics);
 /// If some options may have no effect, declare std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
 algorithm td3_algorithm(const Config& config, bootstrap_rule bootstrap = nullptr) {
-  return algorithm_with(off_policy_algorithm_of<learner_adapter<td3_learner>, Config, Json>(
+  return algorithm_with(off_policy_algorithm_of<td3_learner, Config, Json>(
       config, network_kind::squashed, {.noise = config.noise}, std::move(bootstrap)));
 }
 

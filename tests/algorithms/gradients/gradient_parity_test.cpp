@@ -28,6 +28,7 @@
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/gradient_by_torch.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -82,15 +83,15 @@ parity dqn_case(case_random& random, bool double_q, bool dueling) {
   with.double_q = double_q;
   with.dueling = dueling;
   dqn_learner learner(shape, with, random.next());
-  auto state = learner.state();
-  disturb(random, state.parameters);
-  disturb(random, state.target);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  disturb(random, state["parameters"]);
+  disturb(random, state["target"]);
+  set_parts(learner, state);
   const auto batch = random_batch(random, shape);
 
   const auto& net = learner.policy().network();
   const auto& options = learner.options();
-  const auto online = in_double(state.parameters);
+  const auto online = in_double(state["parameters"]);
   kink_watch watch;
   watch.see(net, online, rows_in_double(batch.obs, batch.rows));
   if (options.double_q) {
@@ -100,10 +101,10 @@ parity dqn_case(case_random& random, bool double_q, bool dueling) {
     const auto sorted = std::get<0>(q.sort(1, true));
     watch.see(sorted.select(1, 0) - sorted.select(1, 1));
   }
-  const auto expected =
-      gradient_by_torch(state.parameters, at::kDouble, [&](graph& g, const parameter_block& block) {
-        return dqn_loss(g, learner.policy().stack(), block, {state.target}, batch, options.dueling,
-                        options.double_q)
+  const auto expected = gradient_by_torch(
+      state["parameters"], at::kDouble, [&](graph& g, const parameter_block& block) {
+        return dqn_loss(g, learner.policy().stack(), block, {state["target"]}, batch,
+                        options.dueling, options.double_q)
             .loss;
       });
   learner.update(batch);
@@ -125,9 +126,10 @@ parity sac_case(case_random& random, bool use_sde) {
     if (!hidden.empty()) hidden.back() = std::max(hidden.back(), 2);
   }
   sac_learner learner(shape, with, random.next());
-  auto state = learner.state();
-  for (auto* block : {&state.actor, &state.critics, &state.target}) disturb(random, *block);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  for (auto* block : {&state["actor"], &state["critics"], &state["target"]})
+    disturb(random, *block);
+  set_parts(learner, state);
   const auto batch = random_batch(random, shape);
 
   action_random noises(0);
@@ -139,11 +141,11 @@ parity sac_case(case_random& random, bool use_sde) {
   const auto next_noise = use_sde ? noise : noise_of(noises, drawn, shape.continuous_size);
   const auto obs = rows_in_double(batch.obs, batch.rows);
   const auto action = rows_in_double(batch.action, batch.rows);
-  const auto actor = in_double(state.actor);
-  const auto critics = in_double(state.critics);
+  const auto actor = in_double(state["actor"]);
+  const auto critics = in_double(state["critics"]);
   const auto alpha = static_cast<float>(learner.ent_coef());
   const auto expected_critics =
-      gradient_by_torch(state.critics, at::kDouble, [&](graph& g, const parameter_block& block) {
+      gradient_by_torch(state["critics"], at::kDouble, [&](graph& g, const parameter_block& block) {
         return sac_critic_loss(g, policy, learner.critics(), block, batch, next_noise, alpha).loss;
       });
   kink_watch watch;
@@ -161,12 +163,12 @@ parity sac_case(case_random& random, bool use_sde) {
   const auto loss = [&](graph& g, const parameter_block& block) {
     return sac_actor_loss(g, policy, block, learner.critics(), batch, noise, alpha).loss;
   };
-  const auto expected_actor = gradient_by_torch(state.actor, at::kDouble, loss).to(at::kDouble);
-  const auto single = gradient_by_torch(state.actor, at::kFloat, loss);
+  const auto expected_actor = gradient_by_torch(state["actor"], at::kDouble, loss).to(at::kDouble);
+  const auto single = gradient_by_torch(state["actor"], at::kFloat, loss);
   watch.see_rounding(relative_distance(in_span(single), expected_actor));
   torch_graph exact(detail::device_link("cpu"), at::kDouble);
   const auto drawn_actions =
-      draw_actions(policy, exact.constant(batch.obs, shape.obs_size), {state.actor}, noise);
+      draw_actions(policy, exact.constant(batch.obs, shape.obs_size), {state["actor"]}, noise);
   const auto actions = exact.values(drawn_actions.action);
   const auto drawn_action = rows_in_double({actions.begin(), actions.end()}, batch.rows);
   const auto of_net = actor.narrow(0, 0, static_cast<std::int64_t>(net.parameter_count()));
@@ -188,11 +190,12 @@ parity td3_case(case_random& random) {
   with.target_noise_clip = random.between(0.0, 0.7);
   with.n_critics = random.between(1, 3);
   td3_learner learner(shape, with, random.next());
-  auto state = learner.state();
-  for (auto* block : {&state.actor, &state.critics, &state.target_actor, &state.target_critics}) {
+  auto state = parts_of(learner);
+  for (auto* block :
+       {&state["actor"], &state["critics"], &state["target_actor"], &state["target_critics"]}) {
     disturb(random, *block);
   }
-  learner.set_state(state);
+  set_parts(learner, state);
   const auto batch = random_batch(random, shape);
 
   action_random noises(0);
@@ -205,13 +208,13 @@ parity td3_case(case_random& random) {
   }
   const auto obs = rows_in_double(batch.obs, batch.rows);
   const auto action = rows_in_double(batch.action, batch.rows);
-  const auto actor = in_double(state.actor);
-  const auto critics = in_double(state.critics);
+  const auto actor = in_double(state["actor"]);
+  const auto critics = in_double(state["critics"]);
   const auto& net = learner.policy().stack();
   const auto expected_critics =
-      gradient_by_torch(state.critics, at::kDouble, [&](graph& g, const parameter_block& block) {
-        return td3_critic_loss(g, net, {state.target_actor}, learner.critics(), block, batch, noise,
-                               nullptr)
+      gradient_by_torch(state["critics"], at::kDouble, [&](graph& g, const parameter_block& block) {
+        return td3_critic_loss(g, net, {state["target_actor"]}, learner.critics(), block, batch,
+                               noise, nullptr)
             .loss;
       });
   kink_watch watch;
@@ -227,8 +230,8 @@ parity td3_case(case_random& random) {
   const auto loss = [&](graph& g, const parameter_block& block) {
     return td3_actor_loss(g, net, block, learner.critics(), batch);
   };
-  const auto expected_actor = gradient_by_torch(state.actor, at::kDouble, loss).to(at::kDouble);
-  const auto single = gradient_by_torch(state.actor, at::kFloat, loss);
+  const auto expected_actor = gradient_by_torch(state["actor"], at::kDouble, loss).to(at::kDouble);
+  const auto single = gradient_by_torch(state["actor"], at::kFloat, loss);
   watch.see_rounding(relative_distance(in_span(single), expected_actor));
   watch.see(net.top(), actor, obs);
   watch_critics(watch, learner.critics(), stepped, obs, net.forward(actor, obs), 1);

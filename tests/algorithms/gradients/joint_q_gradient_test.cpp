@@ -13,6 +13,7 @@
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/test.hpp"
 
@@ -92,10 +93,10 @@ Learner learner_of(case_random& random, const network_shape& shape, bool double_
   options.network = random_network(random);
   options.double_q = double_q;
   Learner learner(shape, options, random.next(), more...);
-  auto state = learner.state();
-  disturb(random, state.parameters);
-  disturb(random, state.target);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  disturb(random, state["parameters"]);
+  disturb(random, state["target"]);
+  set_parts(learner, state);
   return learner;
 }
 
@@ -106,14 +107,14 @@ struct reference {
 
 reference reference_of(const joint_q_learner& learner, const transition_batch& batch,
                        at::ScalarType type) {
-  const auto state = learner.state();
+  const auto state = parts_of(learner);
   torch_graph g(detail::device_link("cpu"), type);
   joint_q_rows rows;
   gather_rows(batch, learner.networks(), learner.trained(), rows);
-  reference made{.gradient = std::vector<float>(state.parameters.size())};
+  reference made{.gradient = std::vector<float>(state["parameters"].size())};
   const auto terms =
-      joint_q_loss(g, learner.networks(), learner.mixer(), {state.parameters, made.gradient},
-                   {state.target}, batch, rows, learner.options().double_q);
+      joint_q_loss(g, learner.networks(), learner.mixer(), {state["parameters"], made.gradient},
+                   {state["target"]}, batch, rows, learner.options().double_q);
   made.loss = g.number(terms.loss);
   made.q_mean = g.number(terms.q_mean);
   g.backward(terms.loss);
@@ -127,8 +128,8 @@ parity compare(kink_watch& watch, joint_q_learner& learner, const transition_bat
   const auto single = reference_of(learner, batch, at::kFloat);
   watch.see_rounding(relative_distance(single.gradient, gradient));
   const auto found = learner.update(batch);
-  CHECK(found.loss == Approx(expected.loss).epsilon(1e-4).margin(1e-6));
-  CHECK(found.q_mean == Approx(expected.q_mean).epsilon(1e-4).margin(1e-5));
+  CHECK(found["train/loss"] == Approx(expected.loss).epsilon(1e-4).margin(1e-6));
+  CHECK(found["train/q_mean"] == Approx(expected.q_mean).epsilon(1e-4).margin(1e-5));
   return {relative_distance(learner.gradient(), gradient), watch.too_near()};
 }
 

@@ -9,6 +9,7 @@
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
 
@@ -63,19 +64,22 @@ TEMPLATE_TEST_CASE("learner: a restored state continues bit for bit", "[off_poli
   auto learner = make<TestType>();
   for (int i = 0; i < 5; ++i) learner.update(some_batch(shape, i));
   auto other = make<TestType>();
-  other.set_state(learner.state());
+  other.restore(learner.save());
   for (int i = 5; i < 12; ++i) {
     learner.update(some_batch(shape, i));
     other.update(some_batch(shape, i));
   }
   CHECK((weights_of(learner) == weights_of(other)));
-  CHECK(learner.state().n_updates == 12);
-  CHECK(other.state().random == learner.state().random);
+  CHECK(parts_of(learner).numbers["n_updates"] == 12);
+  CHECK(parts_of(other).random == parts_of(learner).random);
 
   typename kind_of_learner<TestType>::options options;
   options.network.hidden = {16, 21};
   TestType larger(shape, options, 5);
-  CHECK_THROWS_AS(larger.set_state(learner.state()), std::invalid_argument);
+  const auto before = weights_of(larger);
+  CHECK_THROWS_WITH(larger.restore(learner.save()), Catch::Contains(" state: "));
+  CHECK((weights_of(larger) == before));
+  CHECK(parts_of(larger).numbers["n_updates"] == 0);
 }
 
 TEMPLATE_TEST_CASE("learner: libtorch's backend goes the same way", "[off_policy]", dqn_learner,
@@ -88,7 +92,7 @@ TEMPLATE_TEST_CASE("learner: libtorch's backend goes the same way", "[off_policy
     fused.update(some_batch(shape, i));
     libtorch.update(some_batch(shape, i));
     for (std::size_t row = 0; row < 23; ++row) {
-      CHECK(fused.td_errors()[row] == Approx(libtorch.td_errors()[row]).margin(1e-3));
+      CHECK(fused.last().td_errors[row] == Approx(libtorch.last().td_errors[row]).margin(1e-3));
     }
   }
   const auto a = weights_of(fused), b = weights_of(libtorch);
@@ -162,12 +166,8 @@ TEMPLATE_TEST_CASE("learner: a linear schedule scales the learning rate by what 
   CHECK((weights_of(linear) == before));
 }
 
-template <class Metrics>
-double loss_of(const Metrics& metrics) {
-  if constexpr (requires { metrics.loss; })
-    return metrics.loss;
-  else
-    return metrics.critic_loss;
+double loss_of(const learner_report& made) {
+  return made[made.has("train/loss") ? "train/loss" : "train/critic_loss"];
 }
 
 TEMPLATE_TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]", dqn_learner,
@@ -175,9 +175,9 @@ TEMPLATE_TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]",
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
     auto batch = some_batch(kind_of_learner<TestType>::shape(), 1);
     auto learner = make<TestType>(backend);
-    const auto start = learner.state();
+    const auto start = parts_of(learner);
     const double plain = loss_of(learner.update(batch));
-    learner.set_state(start);
+    set_parts(learner, start);
     batch.weight.assign(23, 0.5f);
     CHECK(loss_of(learner.update(batch)) == Approx(plain / 2));
   }

@@ -12,6 +12,7 @@
 #include "algorithms/run/train.hpp"
 #include "runtime/config/config.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
 
@@ -67,7 +68,7 @@ td3_options options_with(gradient_backend backend) {
 std::vector<std::vector<float>> target_values(const td3_learner& learner,
                                               const transition_batch& batch) {
   const auto& critic = learner.critics().network();
-  const auto saved = learner.state().target_actor;
+  const auto saved = parts_of(learner)["target_actor"];
   const detail::float_block target_actor(saved.begin(), saved.end());
   detail::mlp_buffers buffers;
   const float* action =
@@ -124,7 +125,7 @@ TEST_CASE("an own target: the critics are fitted to what the rule says, by eithe
       const auto expected = distances(learner, batch, target);
       learner.update(batch);
       for (int row = 0; row < rows; ++row) {
-        CHECK(learner.td_errors()[row] == Approx(expected[row]).margin(1e-5));
+        CHECK(learner.last().td_errors[row] == Approx(expected[row]).margin(1e-5));
       }
     }
   }
@@ -139,8 +140,8 @@ TEST_CASE("an own target: with the smallest critic alone it is TD3, bit for bit"
       own.update(batch);
       td3.update(batch);
     }
-    CHECK((own.state().critics == td3.state().critics));
-    CHECK((own.state().actor == td3.state().actor));
+    CHECK((parts_of(own)["critics"] == parts_of(td3)["critics"]));
+    CHECK((parts_of(own)["actor"] == parts_of(td3)["actor"]));
   }
 }
 

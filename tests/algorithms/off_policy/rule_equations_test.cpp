@@ -9,6 +9,7 @@
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/off_policy/equations.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
@@ -63,16 +64,16 @@ TEST_CASE("rules: DQN's loss is the weighted Huber loss of its equation, plain, 
       options.double_q = double_q;
       options.dueling = dueling;
       dqn_learner learner(discrete, options, 4);
-      auto state = learner.state();
-      state.target = moved(state.target);
-      learner.set_state(state);
+      auto state = parts_of(learner);
+      state["target"] = moved(state["target"]);
+      set_parts(learner, state);
       const auto& net = learner.policy().network();
       double loss = 0, q_mean = 0;
       std::vector<double> errors;
       for (int row = 0; row < rows; ++row) {
         const auto next_obs = row_of(batch.next_obs, row, obs_size);
-        const detail::float_block online(state.parameters.begin(), state.parameters.end());
-        const detail::float_block target(state.target.begin(), state.target.end());
+        const detail::float_block online(state["parameters"].begin(), state["parameters"].end());
+        const detail::float_block target(state["target"].begin(), state["target"].end());
         const auto next = action_values_of(net, target.data(), next_obs, dueling);
         const auto judged =
             double_q ? action_values_of(net, online.data(), next_obs, dueling) : next;
@@ -86,10 +87,10 @@ TEST_CASE("rules: DQN's loss is the weighted Huber loss of its equation, plain, 
         errors.push_back(std::abs(q - y));
       }
       const auto metrics = learner.update(batch);
-      CHECK(metrics.loss == Approx(loss).epsilon(1e-5));
-      CHECK(metrics.q_mean == Approx(q_mean).epsilon(1e-5).margin(1e-6));
+      CHECK(metrics["train/loss"] == Approx(loss).epsilon(1e-5));
+      CHECK(metrics["train/q_mean"] == Approx(q_mean).epsilon(1e-5).margin(1e-6));
       for (int row = 0; row < rows; ++row) {
-        CHECK(learner.td_errors()[row] == Approx(errors[row]).margin(1e-5));
+        CHECK(learner.last().td_errors[row] == Approx(errors[row]).margin(1e-5));
       }
     }
   }
@@ -131,11 +132,12 @@ TEST_CASE("rules: TD3's losses are those of its equations") {
   options.target_policy_noise = 0.5;
   options.target_noise_clip = 0.3;
   td3_learner learner(continuous, options, 4);
-  auto state = learner.state();
-  state.target_critics = moved(state.target_critics);
-  state.target_actor = moved(state.target_actor);
-  learner.set_state(state);
-  const detail::float_block target_actor(state.target_actor.begin(), state.target_actor.end());
+  auto state = parts_of(learner);
+  state["target_critics"] = moved(state["target_critics"]);
+  state["target_actor"] = moved(state["target_actor"]);
+  set_parts(learner, state);
+  const detail::float_block target_actor(state["target_actor"].begin(),
+                                         state["target_actor"].end());
   const auto& actor = learner.policy().network();
 
   action_random random(0);
@@ -154,9 +156,9 @@ TEST_CASE("rules: TD3's losses are those of its equations") {
     y.push_back(td_target_of(batch, row, *std::ranges::min_element(q)));
   }
   const double critic_loss = squared_errors(learner.critics(), batch, y);
-  const detail::float_block acting(state.actor.begin(), state.actor.end());
+  const detail::float_block acting(state["actor"].begin(), state["actor"].end());
   const auto metrics = learner.update(batch);
-  CHECK(metrics.critic_loss == Approx(critic_loss).epsilon(1e-5));
+  CHECK(metrics["train/critic_loss"] == Approx(critic_loss).epsilon(1e-5));
   // The actor learns from the critics that have just been stepped.
   double actor_loss = 0;
   for (int row = 0; row < rows; ++row) {
@@ -165,7 +167,7 @@ TEST_CASE("rules: TD3's losses are those of its equations") {
                             outputs_of(actor, acting.data(), obs))[0] /
                   rows;
   }
-  CHECK(metrics.actor_loss == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
+  CHECK(metrics["train/actor_loss"] == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
 }
 
 struct drawn_action {
@@ -194,11 +196,11 @@ TEST_CASE("rules: SAC's losses are those of its equations") {
   auto options = small<sac_options>();
   options.initial_ent_coef = 0.7;
   sac_learner learner(continuous, options, 4);
-  auto state = learner.state();
-  state.target = moved(state.target);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  state["target"] = moved(state["target"]);
+  set_parts(learner, state);
   const auto& actor = learner.policy().network();
-  const detail::float_block acting(state.actor.begin(), state.actor.end());
+  const detail::float_block acting(state["actor"].begin(), state["actor"].end());
 
   action_random random(0);
   random.set_state(state.random);
@@ -214,7 +216,7 @@ TEST_CASE("rules: SAC's losses are those of its equations") {
   }
   const double critic_loss = 0.5 * squared_errors(learner.critics(), batch, y);
   const auto metrics = learner.update(batch);
-  CHECK(metrics.critic_loss == Approx(critic_loss).epsilon(1e-5));
+  CHECK(metrics["train/critic_loss"] == Approx(critic_loss).epsilon(1e-5));
   double actor_loss = 0, entropy = 0;
   for (int row = 0; row < rows; ++row) {
     const auto obs = row_of(batch.obs, row, obs_size);
@@ -223,8 +225,8 @@ TEST_CASE("rules: SAC's losses are those of its equations") {
     actor_loss += (0.7 * log_prob - *std::ranges::min_element(q)) / rows;
     entropy -= log_prob / rows;
   }
-  CHECK(metrics.actor_loss == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
-  CHECK(metrics.entropy == Approx(entropy).epsilon(1e-5).margin(1e-6));
+  CHECK(metrics["train/actor_loss"] == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
+  CHECK(metrics["train/entropy"] == Approx(entropy).epsilon(1e-5).margin(1e-6));
 }
 
 }  // namespace

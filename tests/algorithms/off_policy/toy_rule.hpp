@@ -2,28 +2,37 @@
 // An update rule whose every weight hangs on every row it was given, in order, so that two runs
 // with the same weights have seen the same. What it is given it can also show.
 
-#include "actors/checkpoint/state.hpp"
 #include "actors/networks/acting_network.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe::testing {
 
-class toy_rule final : public off_policy_learner {
+class toy_rule final : public transition_learner {
  public:
   /// Batches are copied to `seen`, where it is not null.
   using batches = std::shared_ptr<std::vector<transition_batch>>;
 
   toy_rule(const network_shape& shape, const network_options& options, batches seen)
-      : seen_(std::move(seen)),
+      : learner("toy", {.lr = 1.0, .lr_schedule = annealing::linear}, 1),
+        seen_(std::move(seen)),
         parameters_(static_cast<std::size_t>(single_network(shape, options).parameter_count()),
                     0.01f) {}
 
-  void update(const transition_batch& batch, double progress_remaining,
-              std::optional<double>) override {
-    ++updates_;
+  std::span<const float> acting() const override { return parameters_; }
+  void update_target(std::int64_t times) override { target_updates_ += times; }
+  void visit_state(state_visitor& visit) override {
+    learner::visit_state(visit);
+    visit("parameters", parameters_);
+    visit("target_updates", target_updates_);
+  }
+
+ private:
+  void check_batch(const transition_batch&) const override {}
+  /// The metrics are the number of the gradient step, and those that are divisible by 5 once more.
+  bool step(const transition_batch& batch) override {
     if (seen_) seen_->push_back(batch);
-    td_errors_ = batch.reward;
-    double seen = progress_remaining;
+    report().td_errors = batch.reward;
+    double seen = report().learning_rate + static_cast<double>(target_updates_);
     for (std::size_t i = 0; i < batch.reward.size(); ++i) {
       seen += batch.obs[i] + 2 * batch.next_obs[i] + 3 * batch.terminated[i];
       if (!batch.weight.empty()) seen += batch.weight[i];
@@ -32,41 +41,15 @@ class toy_rule final : public off_policy_learner {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       parameters_[i] += 1e-2f * static_cast<float>(std::sin(seen + static_cast<double>(i)));
     }
-  }
-  void stepped(std::int64_t before, std::int64_t after) override { steps_ += after - before; }
-  std::span<const float> acting() const override { return parameters_; }
-  std::span<const float> td_errors() const override { return td_errors_; }
-  /// The number of the gradient step; those that are divisible by 5 once more.
-  named_values metrics() const override {
-    const auto number = static_cast<double>(updates_);
-    if (updates_ % 5 != 0) return {{"train/number", number}};
-    return {{"train/fifth", number}, {"train/number", number}};
-  }
-  named_values counts() const override {
-    return {{"train/n_updates", static_cast<double>(updates_)},
-            {"train/steps", static_cast<double>(steps_)}};
-  }
-  double learning_rate() const override { return 0; }
-  std::string save() const override {
-    state_writer to;
-    to.put("parameters", parameters_);
-    to.put("updates", updates_);
-    to.put("steps", steps_);
-    return to.bytes();
-  }
-  void restore(const std::string& bytes) override {
-    const state_reader from(bytes);
-    from.get("parameters", parameters_);
-    from.get("updates", updates_);
-    from.get("steps", steps_);
+    const auto number = static_cast<double>(n_updates());
+    if (n_updates() % 5 == 0) report().metrics.push_back({"train/fifth", number});
+    report().metrics.push_back({"train/number", number});
+    return true;
   }
 
- private:
   batches seen_;
   std::vector<float> parameters_;
-  std::int64_t updates_ = 0;
-  std::int64_t steps_ = 0;
-  std::vector<float> td_errors_;
+  std::int64_t target_updates_ = 0;
 };
 
 inline algorithm toy_algorithm(off_policy_config config, network_kind kind,
@@ -80,9 +63,11 @@ inline algorithm toy_algorithm(off_policy_config config, network_kind kind,
                            .explore = {.learning_starts = config.collection.learning_starts,
                                        .total_steps = config.total_steps,
                                        .noise = {.kind = noise_kind::ornstein_uhlenbeck}},
-                           .make_learner = [network, seen](const network_shape& shape) {
-                             return std::make_unique<toy_rule>(shape, network, seen);
-                           }});
+                           .make_learner =
+                               [network, seen](const network_shape& shape) {
+                                 return std::make_unique<toy_rule>(shape, network, seen);
+                               },
+                           .target_update_steps = 3});
 }
 
 }  // namespace troupe::testing

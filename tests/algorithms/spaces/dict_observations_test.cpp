@@ -18,6 +18,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "runtime/base/log.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/spaces/hidden_rule.hpp"
 #include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
@@ -151,19 +152,19 @@ template <class Learner>
 void check_gradients(auto options) {
   options.network = {.cnn = small_cnn, .hidden = {16}, .ortho_init = false};
   Learner learner(dict_shape, options, 1);
-  const auto before = learner.state();
+  const auto before = parts_of(learner);
   learner.update(random_batch(16, 2));
   const auto& critics = learner.critics();
   const auto offset = critics.extractor_offset();
   CHECK(size_of(learner.critic_gradient().subspan(offset)) > 0);
   CHECK(size_of(learner.actor_gradient().subspan(learner.policy().network().parameter_count())) >
         0);
-  const auto after = learner.state();
+  const auto after = parts_of(learner);
   const auto has_moved = [&](const auto& was, const auto& is, std::size_t from) {
     return !std::equal(was.begin() + from, was.end(), is.begin() + from, is.end());
   };
-  CHECK(has_moved(before.critics, after.critics, offset));
-  CHECK(has_moved(before.actor, after.actor, learner.policy().network().parameter_count()));
+  CHECK(has_moved(before["critics"], after["critics"], offset));
+  CHECK(has_moved(before["actor"], after["actor"], learner.policy().network().parameter_count()));
 
   // The slope of the critics' loss, in double.
   const auto batch = random_batch(8, 3);
@@ -175,7 +176,7 @@ void check_gradients(auto options) {
                                   g.constant(batch.action, dict_shape.continuous_size), parameters);
     return fit_critics(q, g.constant(y, 1), {}).loss;
   };
-  std::vector<float> block(after.critics), gradient(block.size());
+  std::vector<float> block(after["critics"]), gradient(block.size());
   g.backward(loss_of({block, gradient}));
   constexpr float step = 1.0f / (1 << 19);
   int wrong = 0, moving = 0;

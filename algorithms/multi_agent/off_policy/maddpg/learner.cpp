@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/model_tensors.hpp"
@@ -22,33 +21,24 @@ const detail::network_stack& deciding_actor(gradient_backend backend,
   return networks[0].actor;
 }
 
-std::vector<float> copy_of(std::span<const float> x) { return {x.begin(), x.end()}; }
-
 }  // namespace
-
-named_values named(const maddpg_metrics& m) {
-  named_values columns{{"train/critic_loss", m.critic_loss}, {"train/q_mean", m.q_mean}};
-  if (m.trained_actor) columns.emplace_back("train/actor_loss", m.actor_loss);
-  return columns;
-}
 
 maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options& options,
                                std::uint64_t seed, const agents_section& agents)
-    : options_(checked_options(options, "maddpg")),
+    : learner("maddpg", learning_of(options), seed),
+      options_(checked_options(options, "maddpg")),
       networks_(shape, options.network, options.n_critics),
       trained_(trained_policies(agents, shape)),
       actors_(networks_.actor_count()),
       target_actors_(actors_.size()),
-      random_(seed),
-      guard_("maddpg", options.max_skipped_steps),
       reward_scale_(options.normalize_reward, networks_.shape().agents.size()) {
   const adam_options with{.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm};
   const auto& deciding = deciding_actor(options.backend, networks_);
   const auto engine = [&] { return make_graph(options.backend, deciding); };
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     auto& of = networks_[i];
-    of.actor.initialise(random_, options.network.ortho_init, 0.01, actors_.data() + of.first);
-    of.critics.initialise(random_, options.network.ortho_init);
+    of.actor.initialise(random(), options.network.ortho_init, 0.01, actors_.data() + of.first);
+    of.critics.initialise(random(), options.network.ortho_init);
     own_.push_back({.actor = {"actor", of.actor.parameter_count(), with},
                     .critics = {"critic", of.critics.parameter_count(), with},
                     .target_graph = engine(),
@@ -73,7 +63,7 @@ void maddpg_learner::draw_noise(int rows) {
     std::ranges::fill(noise_, 0.0f);
     return;
   }
-  random_.fill_normal(noise_);
+  random().fill_normal(noise_);
   for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
 }
 
@@ -170,9 +160,9 @@ void maddpg_learner::keep_errors(const maddpg_rows& rows, std::span<const float>
 }
 
 /// Steps the critics of all policies that are trained and act. Returns false as soon as a loss or
-/// gradient is not finite; networks that were stepped before that keep their finite new weights.
-bool maddpg_learner::step_critics(const transition_batch& batch, maddpg_metrics& metrics) {
-  double rows = 0;
+/// gradient is not finite.
+bool maddpg_learner::step_critics(const transition_batch& batch) {
+  double critic_loss = 0, q_sum = 0, rows = 0;
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     if (!trained_[i]) continue;
     auto& own = own_[i];
@@ -184,19 +174,21 @@ bool maddpg_learner::step_critics(const transition_batch& batch, maddpg_metrics&
     const auto fit =
         maddpg_critic_loss(g, networks_, i, own.critics.of(critics.parameters()), own.rows);
     rows += own.rows.batch.rows;
-    metrics.critic_loss += g.number(fit.loss);
-    metrics.q_mean += g.number(fit.q_mean) * own.rows.batch.rows;
+    critic_loss += g.number(fit.loss);
+    q_sum += g.number(fit.q_mean) * own.rows.batch.rows;
     keep_errors(own.rows, g.values(fit.error));
     const double norm =
-        own.critics.minimise(fit.loss, critics.parameters(), metrics.learning_rate, guard_);
+        own.critics.minimise(fit.loss, critics.parameters(), report().learning_rate, guard());
     if (std::isnan(norm)) return false;
   }
-  if (rows > 0) metrics.q_mean /= rows;
+  report().metrics = {{"train/critic_loss", critic_loss},
+                      {"train/q_mean", rows > 0 ? q_sum / rows : 0.0}};
   return true;
 }
 
 /// Comes after step_critics, and returns false as it does.
-bool maddpg_learner::step_actors(maddpg_metrics& metrics) {
+bool maddpg_learner::step_actors() {
+  double actor_loss = 0;
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     auto& own = own_[i];
     auto& g = *own.actor_graph;
@@ -204,10 +196,11 @@ bool maddpg_learner::step_actors(maddpg_metrics& metrics) {
     const auto parameters = actor_of(i, actors_);
     g.clear();
     const auto loss = maddpg_actor_loss(g, networks_, i, own.actor.of(parameters), own.rows);
-    metrics.actor_loss += g.number(loss);
-    const double norm = own.actor.minimise(loss, parameters, metrics.learning_rate, guard_);
+    actor_loss += g.number(loss);
+    const double norm = own.actor.minimise(loss, parameters, report().learning_rate, guard());
     if (std::isnan(norm)) return false;
   }
+  report().metrics.push_back({"train/actor_loss", actor_loss});
   return true;
 }
 
@@ -223,7 +216,9 @@ void maddpg_learner::update_targets() {
 void maddpg_learner::sum_td_errors(const transition_batch& batch) {
   const auto& shape = networks_.shape();
   const auto agents = shape.agents.size();
-  for (std::size_t row = 0; row < td_errors_.size(); ++row) {
+  auto& td_errors = report().td_errors;
+  td_errors.resize(static_cast<std::size_t>(batch.rows));
+  for (std::size_t row = 0; row < td_errors.size(); ++row) {
     const float* obs = batch.obs.data() + row * static_cast<std::size_t>(shape.obs_size);
     float sum = 0.0f;
     int count = 0;
@@ -233,7 +228,7 @@ void maddpg_learner::sum_td_errors(const transition_batch& batch) {
       sum += agent_errors_[row * agents + agent];
       ++count;
     }
-    td_errors_[row] = count > 0 ? sum / static_cast<float>(count) : 0.0f;
+    td_errors[row] = count > 0 ? sum / static_cast<float>(count) : 0.0f;
   }
 }
 
@@ -258,29 +253,22 @@ const transition_batch& maddpg_learner::scaled(const transition_batch& batch) {
   return scaled_;
 }
 
-maddpg_metrics maddpg_learner::update(const transition_batch& given, double progress_remaining,
-                                      std::optional<double> chosen_lr) {
-  check(given, networks_.shape());
+void maddpg_learner::check_batch(const transition_batch& batch) const {
+  check(batch, networks_.shape());
+}
+
+bool maddpg_learner::step(const transition_batch& given) {
   const auto& batch = scaled(given);
-  const detail::flush_denormals flush;
-  const auto rows = static_cast<std::size_t>(batch.rows);
-  td_errors_.resize(rows);
-  agent_errors_.assign(rows * networks_.shape().agents.size(), 0.0f);
+  agent_errors_.assign(static_cast<std::size_t>(batch.rows) * networks_.shape().agents.size(),
+                       0.0f);
   draw_noise(batch.rows);
   see(batch);
-  maddpg_metrics metrics{.n_updates = ++n_updates_,
-                         .learning_rate = chosen_lr.value_or(
-                             annealed(options_.lr, options_.lr_schedule, progress_remaining))};
-  bool taken = step_critics(batch, metrics);
+  const bool taken = step_critics(batch);
   sum_td_errors(batch);
-  metrics.trained_actor = taken && n_updates_ % options_.policy_delay == 0;
-  if (metrics.trained_actor) {
-    taken = step_actors(metrics);
-    if (taken) update_targets();
-  }
-  metrics.skipped = !taken;
-  if (taken) guard_.taken();
-  return metrics;
+  if (!taken || n_updates() % options_.policy_delay != 0) return taken;
+  if (!step_actors()) return false;
+  update_targets();
+  return true;
 }
 
 named_tensors maddpg_learner::beside() const {
@@ -312,46 +300,19 @@ void maddpg_learner::start_from(std::span<const float> acting, const named_tenso
   target_actors_ = actors_;
 }
 
-maddpg_learner_state maddpg_learner::state() const {
-  maddpg_learner_state now{.actors = copy_of(actors_),
-                           .target_actors = copy_of(target_actors_),
-                           .random = random_.state(),
-                           .n_updates = n_updates_,
-                           .skipped_in_a_row = guard_.in_a_row(),
-                           .reward_scale = reward_scale_.saved()};
+void maddpg_learner::visit_state(state_visitor& visit) {
+  learner::visit_state(visit);
+  visit("actors", actors_);
+  visit("target_actors", target_actors_);
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    const auto& critics = networks_[i].critics;
-    now.policies.push_back({.critics = copy_of(critics.parameters()),
-                            .target_critics = copy_of(critics.target()),
-                            .actor_optimizer = own_[i].actor.optimizer().state(),
-                            .critic_optimizer = own_[i].critics.optimizer().state()});
+    const auto policy = networks_.shape().policies[i].name + '.';
+    auto& critics = networks_[i].critics;
+    visit(policy + "critics", critics.parameters());
+    visit(policy + "target_critics", critics.target());
+    own_[i].actor.visit_state(visit, policy);
+    own_[i].critics.visit_state(visit, policy);
   }
-  return now;
-}
-
-void maddpg_learner::set_state(const maddpg_learner_state& state) {
-  constexpr auto name = "maddpg";
-  detail::expect_size(name, "actors", state.actors.size(), actors_.size());
-  detail::expect_size(name, "target_actors", state.target_actors.size(), actors_.size());
-  detail::expect_size(name, "policies", state.policies.size(), networks_.policies());
-  reward_scale_.restore(name, state.reward_scale);
-  for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    const auto count = networks_[i].critics.parameter_count();
-    detail::expect_size(name, "critics", state.policies[i].critics.size(), count);
-    detail::expect_size(name, "target_critics", state.policies[i].target_critics.size(), count);
-  }
-  for (std::size_t i = 0; i < networks_.policies(); ++i) {
-    const auto& of = state.policies[i];
-    own_[i].actor.optimizer().set_state(of.actor_optimizer);
-    own_[i].critics.optimizer().set_state(of.critic_optimizer);
-    std::ranges::copy(of.critics, networks_[i].critics.parameters().begin());
-    std::ranges::copy(of.target_critics, networks_[i].critics.target().begin());
-  }
-  std::ranges::copy(state.actors, actors_.begin());
-  std::ranges::copy(state.target_actors, target_actors_.begin());
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  guard_.set_in_a_row(state.skipped_in_a_row);
+  visit("reward_scale", reward_scale_);
 }
 
 }  // namespace troupe

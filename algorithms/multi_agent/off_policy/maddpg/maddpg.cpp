@@ -4,14 +4,14 @@
 
 #include "algorithms/multi_agent/off_policy/config.hpp"
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
-#include "algorithms/off_policy/learner_adapter.hpp"
+#include "algorithms/off_policy/off_policy_algorithm.hpp"
 
 namespace troupe {
 namespace {
 
 template <class Config>
 algorithm maddpg_algorithm(const Config& c) {
-  auto made = off_policy_algorithm_of<learner_adapter<maddpg_learner>, Config, nlohmann::json>(
+  auto made = off_policy_algorithm_of<maddpg_learner, Config, nlohmann::json>(
       c, network_kind::squashed, {.noise = c.noise}, c.agents);
   made.settings.shape = [c](const env_spec& spec) { return c.shape_for(spec); };
   made.agents = [section = c.agents](const network_shape& shape) {

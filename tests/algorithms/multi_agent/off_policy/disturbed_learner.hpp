@@ -3,19 +3,20 @@
 
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 
 namespace troupe {
 
 /// A learner whose targets and networks differ.
 inline maddpg_learner disturbed(case_random& random, maddpg_learner learner) {
-  auto state = learner.state();
-  disturb(random, state.actors);
-  disturb(random, state.target_actors);
-  for (auto& of : state.policies) {
-    disturb(random, of.critics);
-    disturb(random, of.target_critics);
+  auto state = parts_of(learner);
+  disturb(random, state["actors"]);
+  disturb(random, state["target_actors"]);
+  for (const auto& policy : learner.networks().shape().policies) {
+    disturb(random, state[policy.name + ".critics"]);
+    disturb(random, state[policy.name + ".target_critics"]);
   }
-  learner.set_state(state);
+  set_parts(learner, state);
   return learner;
 }
 

@@ -12,6 +12,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/algorithms/off_policy/equations.hpp"
 #include "tests/test.hpp"
@@ -52,9 +53,9 @@ Learner learner_of(const network_shape& shape, bool double_q, const More&... mor
   options.network.hidden = {16};
   options.double_q = double_q;
   Learner learner(shape, options, 4, more...);
-  auto state = learner.state();
-  state.target = moved(state.target);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  state["target"] = moved(state["target"]);
+  set_parts(learner, state);
   return learner;
 }
 
@@ -69,9 +70,9 @@ class equations {
  public:
   equations(const joint_q_learner& learner, const transition_batch& batch)
       : learner_(learner), shape_(learner.networks().shape()), batch_(batch) {
-    const auto state = learner.state();
-    online_.assign(state.parameters.begin(), state.parameters.end());
-    target_.assign(state.target.begin(), state.target.end());
+    const auto state = parts_of(learner);
+    online_.assign(state["parameters"].begin(), state["parameters"].end());
+    target_.assign(state["target"].begin(), state["target"].end());
   }
 
   agent_row agent(int row, int i) const {
@@ -125,10 +126,10 @@ class equations {
 void check_update(joint_q_learner& learner, const transition_batch& batch, double loss,
                   double q_mean, const std::vector<double>& errors) {
   const auto metrics = learner.update(batch);
-  CHECK(metrics.loss == Approx(loss).epsilon(1e-5));
-  CHECK(metrics.q_mean == Approx(q_mean).epsilon(1e-5).margin(1e-6));
+  CHECK(metrics["train/loss"] == Approx(loss).epsilon(1e-5));
+  CHECK(metrics["train/q_mean"] == Approx(q_mean).epsilon(1e-5).margin(1e-6));
   for (int row = 0; row < rows; ++row) {
-    CHECK(learner.td_errors()[row] == Approx(errors[row]).epsilon(1e-5).margin(1e-5));
+    CHECK(learner.last().td_errors[row] == Approx(errors[row]).epsilon(1e-5).margin(1e-5));
   }
 }
 

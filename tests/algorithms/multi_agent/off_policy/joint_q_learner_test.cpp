@@ -12,6 +12,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/learner.hpp"
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/mixed.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/algorithms/multi_agent/off_policy/two_agents.hpp"
@@ -39,7 +40,7 @@ double td_error(const transition_batch& batch, bool double_q = false,
   Learner learner(two_agents(), linear(double_q), 1, agents);
   set_values(learner);
   learner.update(batch);
-  return learner.td_errors()[0];
+  return learner.last().td_errors[0];
 }
 
 template <class Learner>
@@ -89,12 +90,12 @@ TEST_CASE("vdn: the sum of the agents' values is learned from the team's reward"
   vdn_learner learner(two_agents(), linear(), 1);
   set_values(learner);
   const auto metrics = learner.update(one_step());
-  CHECK(metrics.loss == Approx(25.5 * 25.5));
-  CHECK(metrics.q_mean == Approx(2));
+  CHECK(metrics["train/loss"] == Approx(25.5 * 25.5));
+  CHECK(metrics["train/q_mean"] == Approx(2));
   // The derivative by either chosen value is 2 (2 - 27.5); both weights and biases get it.
   const std::vector<float> expected{-51, 0, -51, 0, 0, -51, 0, -51};
   CHECK(std::ranges::equal(learner.gradient(), expected));
-  CHECK(metrics.grad_norm == Approx(102));
+  CHECK(metrics["train/grad_norm"] == Approx(102));
 }
 
 TEST_CASE("joint q: rewards are centred by the team's, or by those of each agent", "[joint_q]") {
@@ -103,17 +104,16 @@ TEST_CASE("joint q: rewards are centred by the team's, or by those of each agent
   vdn_learner team(two_agents(), options, 1);
   set_values(team);
   team.update(one_step());
-  CHECK(team.td_errors()[0] == Approx(0.9 * (20 + 10) - 2).epsilon(1e-3));
+  CHECK(team.last().td_errors[0] == Approx(0.9 * (20 + 10) - 2).epsilon(1e-3));
   iql_learner agents(two_agents(), options, 1, {});
   set_values(agents);
   agents.update(one_step());
-  CHECK(agents.td_errors()[0] == Approx(((0.9 * 20 - 1) + (0.9 * 10 - 1)) / 2).epsilon(1e-3));
-  const auto scale = agents.state().reward_scale;
+  CHECK(agents.last().td_errors[0] == Approx(((0.9 * 20 - 1) + (0.9 * 10 - 1)) / 2).epsilon(1e-3));
+  const auto scale = parts_of(agents).reward_scale;
   REQUIRE(scale.size() == 2);
   CHECK(scale[1].mean()[0] == Approx(0.75).epsilon(1e-3));
   vdn_learner plain(two_agents(), linear(), 1);
-  CHECK_THROWS_WITH(plain.set_state(team.state()),
-                    Catch::Contains("vdn: expected statistics of 0"));
+  CHECK_THROWS_WITH(plain.restore(team.save()), Catch::Contains("expected statistics of 0"));
 }
 
 TEST_CASE("vdn: forbidden choices have no next value", "[joint_q]") {
@@ -171,8 +171,8 @@ TEST_CASE("iql: each agent learns from what it is trained on", "[joint_q]") {
   iql_learner learner(two_agents(), linear(), 1, {});
   set_values(learner);
   const auto metrics = learner.update(one_step());
-  CHECK(metrics.loss == Approx(17.25 * 17.25 + 8.75 * 8.75));
-  CHECK(metrics.q_mean == Approx(1));
+  CHECK(metrics["train/loss"] == Approx(17.25 * 17.25 + 8.75 * 8.75));
+  CHECK(metrics["train/q_mean"] == Approx(1));
   const std::vector<float> expected{-34.5, 0, -34.5, 0, 0, -17.5, 0, -17.5};
   CHECK(std::ranges::equal(learner.gradient(), expected));
 }
@@ -331,10 +331,10 @@ TEMPLATE_TEST_CASE("joint q: what an agent shows that does not act changes nothi
     }
     REQUIRE(agents > 40);
     const auto one = learner.update(batch), two = other.update(changed);
-    CHECK(one.loss == two.loss);
-    CHECK(one.grad_norm == two.grad_norm);
+    CHECK(one["train/loss"] == two["train/loss"]);
+    CHECK(one["train/grad_norm"] == two["train/grad_norm"]);
     CHECK(std::ranges::equal(learner.gradient(), other.gradient()));
-    CHECK(std::ranges::equal(learner.td_errors(), other.td_errors()));
+    CHECK(std::ranges::equal(learner.last().td_errors, other.last().td_errors));
   }
 }
 
@@ -348,19 +348,19 @@ TEMPLATE_TEST_CASE("joint q: a restored state continues bit for bit", "[joint_q]
   };
   for (int i = 0; i < 5; ++i) step(learner, i);
   auto other = some_learner<TestType>(shape);
-  other.set_state(learner.state());
+  other.restore(learner.save());
   for (int i = 5; i < 12; ++i) {
     step(learner, i);
     step(other, i);
   }
   CHECK(weights_of(learner) == weights_of(other));
   CHECK(std::ranges::equal(learner.target(), other.target()));
-  CHECK(learner.state().n_updates == 12);
+  CHECK(parts_of(learner).numbers["n_updates"] == 12);
 
   joint_q_options options;
   options.network.hidden = {16, 21};
   TestType larger(shape, options, 5, {});
-  CHECK_THROWS_AS(larger.set_state(learner.state()), std::invalid_argument);
+  CHECK_THROWS_AS(larger.restore(learner.save()), state_error);
 }
 
 TEMPLATE_TEST_CASE("joint q: libtorch's backend goes the same way", "[joint_q]", iql_learner,
@@ -374,7 +374,7 @@ TEMPLATE_TEST_CASE("joint q: libtorch's backend goes the same way", "[joint_q]",
     fused.update(batch);
     libtorch.update(batch);
     for (std::size_t row = 0; row < 23; ++row) {
-      CHECK(fused.td_errors()[row] == Approx(libtorch.td_errors()[row]).margin(1e-3));
+      CHECK(fused.last().td_errors[row] == Approx(libtorch.last().td_errors[row]).margin(1e-3));
     }
   }
   const auto a = weights_of(fused), b = weights_of(libtorch);
@@ -444,11 +444,11 @@ TEMPLATE_TEST_CASE("joint q: weights of a batch scale its rows", "[joint_q]", iq
     auto batch = some_batch(shape, 1);
     batch.weight.clear();
     auto learner = some_learner<TestType>(shape, backend);
-    const auto start = learner.state();
-    const double plain = learner.update(batch).loss;
-    learner.set_state(start);
+    const auto start = parts_of(learner);
+    const double plain = learner.update(batch)["train/loss"];
+    set_parts(learner, start);
     batch.weight.assign(23, 0.5f);
-    CHECK(learner.update(batch).loss == Approx(plain / 2));
+    CHECK(learner.update(batch)["train/loss"] == Approx(plain / 2));
   }
 }
 

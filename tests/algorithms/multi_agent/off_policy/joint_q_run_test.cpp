@@ -60,10 +60,15 @@ saved_model model_of(const run_summary& run) {
   return load_model(run_directory::open(run.run_directory).last_model());
 }
 
-/// The learner's state after the update at `steps` environment steps, of a run that kept them.
-joint_q_learner_state learner_of(const run_summary& run, std::int64_t steps) {
+struct networks {
+  std::vector<float> parameters, target;
+};
+
+/// The learner's networks after the update at `steps` environment steps, of a run that kept them.
+networks networks_of(const run_summary& run, std::int64_t steps) {
   const state_reader trainer(file_of(checkpoints_of(run).load(steps), "trainer.cbor"));
-  return state_of<joint_q_learner_state>(trainer.get<std::string>("learner"));
+  const state_reader learner(trainer.get<std::string>("learner"));
+  return {learner.get<std::vector<float>>("parameters"), learner.get<std::vector<float>>("target")};
 }
 
 /// Compares the targets of a run with those that follow from its online networks. An update comes
@@ -80,8 +85,8 @@ void follow_targets(stage& on, std::int64_t interval) {
   const auto run = on.run(algorithm_with(config), config.algo + std::to_string(interval));
   const auto summary = run.summary.value();
   for (std::int64_t steps = 128; steps < 320; steps += steps_of_update) {
-    const auto before = learner_of(summary, steps);
-    const auto after = learner_of(summary, steps + steps_of_update);
+    const auto before = networks_of(summary, steps);
+    const auto after = networks_of(summary, steps + steps_of_update);
     auto target = before.target;
     for (auto step = steps + 4; step <= steps + steps_of_update; step += 4) {
       if (step % interval != 0) continue;

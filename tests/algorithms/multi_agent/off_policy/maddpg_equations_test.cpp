@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/disturbed_learner.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/test.hpp"
@@ -131,7 +132,7 @@ struct equations {
 };
 
 /// The noise that a learner in this state draws, clipped.
-std::vector<float> noise_of(const maddpg_learner_state& state, const maddpg_options& options,
+std::vector<float> noise_of(const learner_parts& state, const maddpg_options& options,
                             std::size_t count) {
   action_random random(0);
   random.set_state(state.random);
@@ -150,8 +151,7 @@ struct expected_losses {
 };
 
 /// The losses of the critics before an update.
-expected_losses critics_of(const equations& by, const maddpg_learner_state& state,
-                           bool sees_state) {
+expected_losses critics_of(const equations& by, const learner_parts& state, bool sees_state) {
   const auto& shape = by.shape();
   const auto noise =
       noise_of(state, by.learner.options(), rows * static_cast<std::size_t>(shape.continuous_size));
@@ -160,7 +160,7 @@ expected_losses critics_of(const equations& by, const maddpg_learner_state& stat
   std::vector<int> judged(rows);
   for (std::size_t policy = 0; policy < shape.policies.size(); ++policy) {
     if (!by.learner.trained()[policy]) continue;
-    const auto& of = state.policies[policy];
+    const auto name = shape.policies[policy].name;
     double squares = 0, count = 0;
     for (int row = 0; row < rows; ++row) {
       const float* obs = by.row_of(by.batch.obs, row);
@@ -169,12 +169,14 @@ expected_losses critics_of(const equations& by, const maddpg_learner_state& stat
         if (!by.acts(obs, i)) continue;
         const auto at = row * by.agents() + i;
         const bool has_ended = by.batch.agent_terminated[at] != 0 || !by.acts(next_obs, i);
-        const auto next = by.values_of(policy, of.target_critics, by.seen(next_obs, i, sees_state),
-                                       by.next_actions(row, state.target_actors, noise));
+        const auto next =
+            by.values_of(policy, state[name + ".target_critics"], by.seen(next_obs, i, sees_state),
+                         by.next_actions(row, state["target_actors"], noise));
         const double y = by.batch.agent_reward[at] + by.batch.discount[row] *
                                                          (has_ended ? 0.0 : 1.0) *
                                                          *std::ranges::min_element(next);
-        const auto q = by.values_of(policy, of.critics, by.seen(obs, i, sees_state), by.taken(row));
+        const auto q = by.values_of(policy, state[name + ".critics"], by.seen(obs, i, sees_state),
+                                    by.taken(row));
         for (const double each : q) {
           squares += by.batch.weight[row] * (each - y) * (each - y);
           expected.td_errors[row] += std::abs(each - y) / static_cast<double>(q.size());
@@ -195,7 +197,7 @@ expected_losses critics_of(const equations& by, const maddpg_learner_state& stat
 }
 
 /// The loss of the actors, which learn from the critics that have just been stepped.
-double actor_loss_of(const equations& by, const maddpg_learner_state& state, bool sees_state) {
+double actor_loss_of(const equations& by, const learner_parts& state, bool sees_state) {
   double loss = 0;
   for (std::size_t policy = 0; policy < by.shape().policies.size(); ++policy) {
     if (!by.learner.trained()[policy]) continue;
@@ -205,7 +207,7 @@ double actor_loss_of(const equations& by, const maddpg_learner_state& state, boo
       for (const auto i : by.members(policy)) {
         if (!by.acts(obs, i)) continue;
         auto action = by.taken(row);
-        const auto mu = by.actor_of(i, state.actors, obs);
+        const auto mu = by.actor_of(i, state["actors"], obs);
         std::ranges::copy(mu, action.begin() + by.shape().agents[i].floats_begin);
         sum -= by.values_of(policy, by.learner.networks()[policy].critics.parameters(),
                             by.seen(obs, i, sees_state), action)[0];
@@ -227,18 +229,18 @@ void check_losses(const network_shape& shape, maddpg_options options, bool sees_
   auto batch = random_float_batch(random, shape, rows);
   batch.weight.resize(rows);
   for (int row = 0; row < rows; ++row) batch.weight[row] = 0.25f + 0.1f * row;
-  const auto before = learner.state();
+  const auto before = parts_of(learner);
   const equations by{learner, batch};
   const auto expected = critics_of(by, before, sees_state);
   const auto metrics = learner.update(batch);
-  REQUIRE(metrics.trained_actor);
-  CHECK(metrics.critic_loss == Approx(expected.critic_loss).epsilon(1e-5));
-  CHECK(metrics.q_mean == Approx(expected.q_mean).epsilon(1e-5).margin(1e-6));
+  REQUIRE(metrics.has("train/actor_loss"));
+  CHECK(metrics["train/critic_loss"] == Approx(expected.critic_loss).epsilon(1e-5));
+  CHECK(metrics["train/q_mean"] == Approx(expected.q_mean).epsilon(1e-5).margin(1e-6));
   for (int row = 0; row < rows; ++row) {
-    CHECK(learner.td_errors()[row] == Approx(expected.td_errors[row]).margin(1e-5));
+    CHECK(learner.last().td_errors[row] == Approx(expected.td_errors[row]).margin(1e-5));
   }
   const double actor_loss = actor_loss_of(by, before, sees_state);
-  CHECK(metrics.actor_loss == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
+  CHECK(metrics["train/actor_loss"] == Approx(actor_loss).epsilon(1e-5).margin(1e-6));
 }
 
 maddpg_options noisy_matd3() {

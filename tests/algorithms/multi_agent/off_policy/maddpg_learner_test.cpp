@@ -10,6 +10,7 @@
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/gradient_by_torch.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/disturbed_learner.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"
 #include "tests/test.hpp"
@@ -89,9 +90,9 @@ parity gradient_case(case_random& random, bool matd3) {
   if (random.flip() && shape.policies.size() > 1) agents.frozen = {shape.policies[0].name};
   const auto seed = random.next();
   const auto learner = disturbed(random, maddpg_learner(shape, with, seed, agents));
-  const auto before = learner.state();
+  const auto before = parts_of(learner);
   maddpg_learner updated(shape, with, seed, agents);
-  updated.set_state(before);
+  set_parts(updated, before);
   updated.update(random_float_batch(random, shape, random.between(1, 40)));
 
   kink_watch watch;
@@ -107,7 +108,7 @@ parity gradient_case(case_random& random, bool matd3) {
       watch.see_rounding(relative_distance(in_span(single), expected));
       worst = std::max(worst, relative_distance(found, expected));
     };
-    const auto& critics = before.policies[i].critics;
+    const auto& critics = before[shape.policies[i].name + ".critics"];
     compare(critics, updated.critic_gradient(i), [&](graph& g, const parameter_block& block) {
       return maddpg_critic_loss(g, learner.networks(), i, block, rows).loss;
     });
@@ -115,7 +116,7 @@ parity gradient_case(case_random& random, bool matd3) {
     // The actor learns from the critics that have just been stepped.
     const auto& networks = updated.networks();
     const auto actor =
-        std::span(before.actors).subspan(networks[i].first, networks[i].actor.parameter_count());
+        std::span(before["actors"]).subspan(networks[i].first, networks[i].actor.parameter_count());
     compare(actor, updated.actor_gradient(i), [&](graph& g, const parameter_block& block) {
       return maddpg_actor_loss(g, networks, i, block, rows);
     });
@@ -141,9 +142,12 @@ transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
 
 /// All weights, those of the actors first.
 std::vector<float> weights_of(const maddpg_learner& learner) {
-  auto state = learner.state();
-  auto all = state.actors;
-  for (const auto& of : state.policies) all.insert(all.end(), of.critics.begin(), of.critics.end());
+  auto state = parts_of(learner);
+  auto all = state["actors"];
+  for (const auto& policy : learner.networks().shape().policies) {
+    const auto& critics = state[policy.name + ".critics"];
+    all.insert(all.end(), critics.begin(), critics.end());
+  }
   return all;
 }
 
@@ -190,10 +194,10 @@ TEST_CASE("maddpg: scaled rewards are those of agents that act, by the statistic
   plain.update(scaled);
   scaling.update(batch);
   CHECK(scaled.agent_reward != batch.agent_reward);
-  const auto expected = plain.state(), found = scaling.state();
-  CHECK(found.actors == expected.actors);
-  for (std::size_t i = 0; i < found.policies.size(); ++i) {
-    CHECK(found.policies[i].critics == expected.policies[i].critics);
+  const auto expected = parts_of(plain), found = parts_of(scaling);
+  CHECK(found["actors"] == expected["actors"]);
+  for (const auto& policy : shape.policies) {
+    CHECK(found[policy.name + ".critics"] == expected[policy.name + ".critics"]);
   }
 }
 
@@ -211,15 +215,17 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   options.network.hidden = {};
   options.lr = options.tau = 1e-12;  // so that nothing moves
   maddpg_learner learner(two_floats(), options, 1);
-  auto state = learner.state();
-  state.actors = {0.5f, 0, -0.25f, 0};  // a's action is tanh(o / 2), b's is tanh(-o / 4)
-  state.target_actors = {1, 0, 2, 0};
+  auto state = parts_of(learner);
+  state["actors"] = {0.5f, 0, -0.25f, 0};  // a's action is tanh(o / 2), b's is tanh(-o / 4)
+  state["target_actors"] = {1, 0, 2, 0};
+  const auto& policies = learner.networks().shape().policies;
+  const auto first = policies[0].name, second = policies[1].name;
   const std::vector<float> a{1, 2, 3, 4, 0.5f}, b{5, 6, 7, 8, 0};  // of o_a, o_b, a_a, a_b, 1
-  std::ranges::copy(a, state.policies[0].critics.begin());
-  std::ranges::copy(b, state.policies[1].critics.begin());
-  std::ranges::copy(b, state.policies[0].target_critics.begin());
-  std::ranges::copy(a, state.policies[1].target_critics.begin());
-  learner.set_state(state);
+  std::ranges::copy(a, state[first + ".critics"].begin());
+  std::ranges::copy(b, state[second + ".critics"].begin());
+  std::ranges::copy(b, state[first + ".target_critics"].begin());
+  std::ranges::copy(a, state[second + ".target_critics"].begin());
+  set_parts(learner, state);
   transition_batch batch;
   batch.resize(1, two_floats());
   batch.obs = {2, 1};
@@ -233,10 +239,10 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   const double y_b = 10 + 0.9 * (0.5 + 2 * 0.25 + 3 * next_a + 4 * next_b + 0.5);
   const double q_a = 2 + 2 + 1.5 - 2 + 0.5, q_b = 10 + 6 + 3.5 - 4;
   const auto metrics = learner.update(batch);
-  CHECK(metrics.critic_loss ==
+  CHECK(metrics["train/critic_loss"] ==
         Approx((q_a - y_a) * (q_a - y_a) + (q_b - y_b) * (q_b - y_b)).epsilon(1e-5));
-  CHECK(metrics.q_mean == Approx((q_a + q_b) / 2));
-  CHECK(learner.td_errors()[0] ==
+  CHECK(metrics["train/q_mean"] == Approx((q_a + q_b) / 2));
+  CHECK(learner.last().td_errors[0] ==
         Approx((std::abs(q_a - y_a) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
   const auto gradient = learner.critic_gradient(0);
   const double d = 2 * (q_a - y_a);
@@ -244,7 +250,8 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   for (std::size_t i = 0; i < 5; ++i) CHECK(gradient[i] == Approx(d * inputs[i]).epsilon(1e-5));
   // An actor learns through its own action; the other's is the one that was taken.
   const double mu_a = std::tanh(1.0), mu_b = std::tanh(-0.25);
-  CHECK(metrics.actor_loss == Approx(-(4.5 + 3 * mu_a - 2) - (16 + 3.5 + 8 * mu_b)).epsilon(1e-5));
+  CHECK(metrics["train/actor_loss"] ==
+        Approx(-(4.5 + 3 * mu_a - 2) - (16 + 3.5 + 8 * mu_b)).epsilon(1e-5));
   const double slope_a = -3 * (1 - mu_a * mu_a), slope_b = -8 * (1 - mu_b * mu_b);
   CHECK(learner.actor_gradient(0)[0] == Approx(2 * slope_a).epsilon(1e-5));
   CHECK(learner.actor_gradient(0)[1] == Approx(slope_a).epsilon(1e-5));
@@ -252,7 +259,7 @@ TEST_CASE("maddpg: the loss and gradients of linear networks", "[maddpg]") {
   CHECK(learner.actor_gradient(1)[1] == Approx(slope_b).epsilon(1e-5));
   batch.agent_terminated = {1, 0};
   learner.update(batch);
-  CHECK(learner.td_errors()[0] ==
+  CHECK(learner.last().td_errors[0] ==
         Approx((std::abs(q_a - 1) + std::abs(q_b - y_b)) / 2).epsilon(1e-5));
 }
 
@@ -265,7 +272,7 @@ TEST_CASE("maddpg: the gradients of each policy's actor and critics are clipped"
     options.max_grad_norm = max_grad_norm;
     auto learner = some_learner(shape, options);
     learner.update(some_batch(shape, 1));
-    const auto after = learner.state();
+    const auto after = parts_of(learner);
     for (std::size_t i = 0; i < 2; ++i) {
       CAPTURE(i);
       const double of_actor = norm_of(learner.actor_gradient(i));
@@ -273,11 +280,11 @@ TEST_CASE("maddpg: the gradients of each policy's actor and critics are clipped"
       REQUIRE(of_actor > limit);
       REQUIRE(of_critics > limit);
       // After its first step Adam's first moment is a tenth of the gradient that it was given.
-      const auto& of = after.policies[i];
+      const auto policy = shape.policies[i].name + '.';
       const bool is_clipped = max_grad_norm > 0;
-      CHECK(norm_of(of.actor_optimizer.first_moment) ==
+      CHECK(norm_of(after.optimizers.at(policy + "actor_optimizer").first_moment) ==
             Approx(0.1 * (is_clipped ? limit : of_actor)).epsilon(2e-3));
-      CHECK(norm_of(of.critic_optimizer.first_moment) ==
+      CHECK(norm_of(after.optimizers.at(policy + "critic_optimizer").first_moment) ==
             Approx(0.1 * (is_clipped ? limit : of_critics)).epsilon(2e-3));
     }
   }
@@ -313,7 +320,7 @@ TEST_CASE("maddpg: the numbers of agents that have ended change nothing", "[madd
         CHECK(changed.obs != batch.obs);
         one.update(batch);
         other.update(changed);
-        CHECK(std::ranges::equal(one.td_errors(), other.td_errors()));
+        CHECK(std::ranges::equal(one.last().td_errors, other.last().td_errors));
       }
       CHECK(weights_of(one) == weights_of(other));
     }
@@ -344,7 +351,8 @@ TEST_CASE("maddpg: both backends come to the same weights", "[maddpg]") {
       fused.update(some_batch(shape, seed));
       libtorch.update(some_batch(shape, seed));
       for (std::size_t i = 0; i < 23; ++i) {
-        CHECK(fused.td_errors()[i] == Approx(libtorch.td_errors()[i]).epsilon(1e-3).margin(1e-4));
+        CHECK(fused.last().td_errors[i] ==
+              Approx(libtorch.last().td_errors[i]).epsilon(1e-3).margin(1e-4));
       }
     }
     const auto a = weights_of(fused), b = weights_of(libtorch);
@@ -355,8 +363,7 @@ TEST_CASE("maddpg: both backends come to the same weights", "[maddpg]") {
     CHECK(worst < 1e-4);
     CHECK(std::isfinite(
         some_learner(shape, matd3_options(), gradient_backend::automatic, activation::silu)
-            .update(some_batch(shape, 1))
-            .critic_loss));
+            .update(some_batch(shape, 1))["train/critic_loss"]));
   }
 }
 
@@ -365,16 +372,17 @@ TEST_CASE("maddpg: a restored state continues bit for bit", "[maddpg]") {
   auto learner = some_learner(shape, matd3_options());
   for (std::uint64_t i = 0; i < 5; ++i) learner.update(some_batch(shape, i));
   auto other = some_learner(shape, matd3_options());
-  other.set_state(learner.state());
+  other.restore(learner.save());
   for (std::uint64_t i = 5; i < 12; ++i) {
     const auto metrics = learner.update(some_batch(shape, i));
-    CHECK(metrics.trained_actor == (i % 2 == 1));
+    CHECK(metrics.has("train/actor_loss") == (i % 2 == 1));
     other.update(some_batch(shape, i));
   }
   CHECK(weights_of(other) == weights_of(learner));
-  auto wrong = learner.state();
-  wrong.policies.pop_back();
-  CHECK_THROWS_WITH(other.set_state(wrong), Catch::Contains("maddpg state: policies"));
+  auto options = matd3_options();
+  options.n_critics = 1;
+  auto single = some_learner(shape, options);
+  CHECK_THROWS_WITH(single.restore(learner.save()), Catch::Contains("maddpg state: p.critics"));
 }
 
 TEST_CASE("maddpg: a model's critics are named after their policies", "[maddpg]") {
@@ -387,8 +395,8 @@ TEST_CASE("maddpg: a model's critics are named after their policies", "[maddpg]"
   CHECK(beside.back().first == "q.qf1.2.bias");
   other.start_from(learner.acting(), beside);
   CHECK(weights_of(other) == weights_of(learner));
-  CHECK(other.state().target_actors == other.state().actors);
-  CHECK(other.state().policies[1].target_critics == other.state().policies[1].critics);
+  CHECK(parts_of(other)["target_actors"] == parts_of(other)["actors"]);
+  CHECK(parts_of(other)["q.target_critics"] == parts_of(other)["q.critics"]);
   auto one = some_learner(shape, maddpg_options());
   CHECK_THROWS_WITH(one.start_from(learner.acting(), beside),
                     Catch::Contains("expected 1 critics"));

@@ -4,6 +4,7 @@
 #include "actors/environments/agent_layout.hpp"
 #include "actors/networks/joint_shape.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 
 namespace troupe::testing {
 
@@ -40,11 +41,11 @@ inline transition_batch one_step() {
 /// The learner's networks have no hidden layer.
 template <class Learner>
 void set_values(Learner& learner) {
-  auto state = learner.state();
+  auto state = parts_of(learner);
   const std::vector<float> online{1, 2, 0, 0, 3, 1, 0, 0}, target{10, 3, 0, 0, 5, 4, 0, 0};
-  std::ranges::copy(online, state.parameters.begin());
-  std::ranges::copy(target, state.target.begin());
-  learner.set_state(state);
+  std::ranges::copy(online, state["parameters"].begin());
+  std::ranges::copy(target, state["target"].begin());
+  set_parts(learner, state);
 }
 
 }  // namespace troupe::testing

@@ -1,4 +1,5 @@
 #include "algorithms/off_policy/dqn/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 
 #include <cmath>
 
@@ -11,10 +12,10 @@ namespace {
 dqn_learner linear(dqn_options options) {
   options.network.hidden = {};
   dqn_learner learner({.obs_size = 1, .discrete_actions = 2}, options, 1);
-  auto state = learner.state();
-  state.parameters = {1.0f, 2.0f, 0.0f, 0.0f};
-  state.target = {10.0f, 3.0f, 0.0f, 0.0f};
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  state["parameters"] = {1.0f, 2.0f, 0.0f, 0.0f};
+  state["target"] = {10.0f, 3.0f, 0.0f, 0.0f};
+  set_parts(learner, state);
   return learner;
 }
 
@@ -37,14 +38,14 @@ TEST_CASE("dqn: targets bootstrap where no episode was terminated", "[dqn]") {
   // Row 0: .5 + .9 max(20, 6) = 18.5 against Q = 1; row 1: 1.75 against Q = 2.
   auto learner = linear({});
   const auto metrics = learner.update(two_rows());
-  CHECK(learner.td_errors()[0] == Approx(17.5));
-  CHECK(learner.td_errors()[1] == Approx(0.25));
-  CHECK(metrics.loss == Approx((17.0 + 0.03125) / 2));  // Huber: linear beyond 1
-  CHECK(metrics.q_mean == Approx(1.5));
+  CHECK(learner.last().td_errors[0] == Approx(17.5));
+  CHECK(learner.last().td_errors[1] == Approx(0.25));
+  CHECK(metrics["train/loss"] == Approx((17.0 + 0.03125) / 2));  // Huber: linear beyond 1
+  CHECK(metrics["train/q_mean"] == Approx(1.5));
   // d loss / d Q = -1/2 and .25/2, d Q / d weight = 1, d Q / d bias = 1
   CHECK(learner.gradient()[0] == Approx(-0.5));
   CHECK(learner.gradient()[1] == Approx(0.125));
-  CHECK(metrics.grad_norm == Approx(std::sqrt(2 * (0.25 + 0.015625))));
+  CHECK(metrics["train/grad_norm"] == Approx(std::sqrt(2 * (0.25 + 0.015625))));
 }
 
 TEST_CASE("dqn: weight decay shrinks all parameters, or leaves out biases", "[dqn]") {
@@ -54,11 +55,11 @@ TEST_CASE("dqn: weight decay shrinks all parameters, or leaves out biases", "[dq
     options.weight_decay = decay;
     options.weight_decay_of = of;
     auto learner = linear(options);
-    auto state = learner.state();
-    state.parameters = {1.0f, 2.0f, 3.0f, 4.0f};  // two weights and two biases
-    learner.set_state(state);
+    auto state = parts_of(learner);
+    state["parameters"] = {1.0f, 2.0f, 3.0f, 4.0f};  // two weights and two biases
+    set_parts(learner, state);
     learner.update(two_rows());
-    return learner.state().parameters;
+    return parts_of(learner)["parameters"];
   };
   const auto plain = stepped(0, decayed_parameters::all);
   const auto all = stepped(0.5, decayed_parameters::all);
@@ -76,7 +77,7 @@ TEST_CASE("dqn: double takes the target's value of the online network's choice",
   double_q.double_q = true;
   auto learner = linear(double_q);
   learner.update(two_rows());
-  CHECK(learner.td_errors()[0] == Approx(4.9));
+  CHECK(learner.last().td_errors[0] == Approx(4.9));
 }
 
 TEST_CASE("dqn: dueling adds the centred advantages to the value", "[dqn]") {
@@ -84,14 +85,15 @@ TEST_CASE("dqn: dueling adds the centred advantages to the value", "[dqn]") {
   options.dueling = true;
   options.network.hidden = {};
   dqn_learner learner({.obs_size = 1, .discrete_actions = 2}, options, 1);
-  auto state = learner.state();
-  REQUIRE(state.parameters.size() == 6);
-  state.parameters = {5.0f, 1.0f, 3.0f, 0.0f, 0.0f, 0.0f};  // V = 5 x, A = (x, 3 x): Q = 4 x, 6 x
-  state.target = state.parameters;
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  REQUIRE(state["parameters"].size() == 6);
+  state["parameters"] = {5.0f, 1.0f, 3.0f,
+                         0.0f, 0.0f, 0.0f};  // V = 5 x, A = (x, 3 x): Q = 4 x, 6 x
+  state["target"] = state["parameters"];
+  set_parts(learner, state);
   learner.update(two_rows());
-  CHECK(learner.td_errors()[0] == Approx(0.5 + 0.9 * 12 - 4));
-  CHECK(learner.td_errors()[1] == Approx(6 - 1.75));
+  CHECK(learner.last().td_errors[0] == Approx(0.5 + 0.9 * 12 - 4));
+  CHECK(learner.last().td_errors[1] == Approx(6 - 1.75));
   action_random random(1);
   std::int64_t choice = 0;
   const float x = 1.0f;
@@ -165,9 +167,9 @@ TEST_CASE("dqn: convolutions learn which half of a picture is bright", "[dqn]") 
     const bool left = i % 8 < 4, of_left = i / 64 < 2;
     batch.obs[i] = batch.next_obs[i] = left == of_left ? 255.0f : 0.0f;
   }
-  const double before = learner.update(batch).loss;
+  const double before = learner.update(batch)["train/loss"];
   double after = before;
-  for (int i = 0; i < 300; ++i) after = learner.update(batch).loss;
+  for (int i = 0; i < 300; ++i) after = learner.update(batch)["train/loss"];
   CHECK(before > 0.05);
   CHECK(after < 1e-3);
   std::int64_t choice = -1;

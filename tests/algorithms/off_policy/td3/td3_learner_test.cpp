@@ -1,4 +1,5 @@
 #include "algorithms/off_policy/td3/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 
 #include <cmath>
 
@@ -22,15 +23,15 @@ TEST_CASE("td3: actor and targets move every policy_delay-th step alone", "[td3]
   td3_learner learner(one_action, options, 1);
   action_random random(1);
   for (int step = 1; step <= 6; ++step) {
-    const auto before = learner.state();
+    const auto before = parts_of(learner);
     const auto metrics = learner.update(aim(random, 16));
-    const auto after = learner.state();
+    const auto after = parts_of(learner);
     const bool moves = step % 3 == 0;
-    CHECK(metrics.trained_actor == moves);
-    CHECK((after.actor != before.actor) == moves);
-    CHECK((after.target_actor != before.target_actor) == moves);
-    CHECK((after.target_critics != before.target_critics) == moves);
-    CHECK(after.critics != before.critics);
+    CHECK(metrics.has("train/actor_loss") == moves);
+    CHECK((after["actor"] != before["actor"]) == moves);
+    CHECK((after["target_actor"] != before["target_actor"]) == moves);
+    CHECK((after["target_critics"] != before["target_critics"]) == moves);
+    CHECK(after["critics"] != before["critics"]);
   }
 }
 
@@ -42,24 +43,24 @@ TEST_CASE("td3: target actions have noise, which is clipped", "[td3]") {
     options.target_policy_noise = 1e6;
     options.target_noise_clip = 0.25;
     td3_learner learner(one_action, options, 1);
-    auto state = learner.state();
+    auto state = parts_of(learner);
     // The target actor chooses 0 everywhere; of s = 1 the target critics are 1 + 2 a and 1.5 + 3 a,
     // the online ones 0.
-    std::ranges::fill(state.target_actor, 0.0f);
-    std::ranges::fill(state.critics, 0.0f);
-    std::ranges::fill(state.target_critics, 0.0f);
+    std::ranges::fill(state["target_actor"], 0.0f);
+    std::ranges::fill(state["critics"], 0.0f);
+    std::ranges::fill(state["target_critics"], 0.0f);
     const auto second = learner.critics().stride();
-    std::ranges::copy(std::vector<float>{1.0f, 2.0f, 0.0f}, state.target_critics.begin());
+    std::ranges::copy(std::vector<float>{1.0f, 2.0f, 0.0f}, state["target_critics"].begin());
     std::ranges::copy(std::vector<float>{1.0f, 3.0f, 0.5f},
-                      state.target_critics.begin() + static_cast<std::ptrdiff_t>(second));
-    learner.set_state(state);
+                      state["target_critics"].begin() + static_cast<std::ptrdiff_t>(second));
+    set_parts(learner, state);
     transition_batch batch;
     batch.resize(64, one_action);
     std::ranges::fill(batch.next_obs, 1.0f);
     std::ranges::fill(batch.discount, 1.0f);
     learner.update(batch);
     int low = 0;
-    for (const float error : learner.td_errors()) {  // of a = -0.25 and a = 0.25
+    for (const float error : learner.last().td_errors) {  // of a = -0.25 and a = 0.25
       const bool is_low = error < 1.0f;
       CHECK(error == Approx(is_low ? 0.5 : 1.5));
       low += is_low;
@@ -73,9 +74,9 @@ TEST_CASE("td3: DDPG is TD3 with one critic, no delay and no noise", "[td3]") {
   td3_learner learner(one_action, small(ddpg_options()), 1);
   CHECK(learner.critics().count() == 1);
   action_random random(1);
-  const auto before = learner.state();
-  CHECK(learner.update(aim(random, 16)).trained_actor);
-  CHECK(learner.state().random == before.random);
+  const auto before = parts_of(learner);
+  CHECK(learner.update(aim(random, 16)).has("train/actor_loss"));
+  CHECK(parts_of(learner).random == before.random);
 }
 
 TEST_CASE("td3: acting adds noise and stays within bounds", "[td3]") {

@@ -1,0 +1,108 @@
+#include "algorithms/learner/learner_state.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
+
+namespace troupe::detail {
+namespace {
+
+class saving_visitor final : public state_visitor {
+ public:
+  void operator()(std::string_view name, std::span<float> numbers) override {
+    to_.put(name, std::vector<float>(numbers.begin(), numbers.end()));
+  }
+  void operator()(std::string_view name, std::int64_t& number) override { to_.put(name, number); }
+  void operator()(std::string_view name, adam& optimizer) override {
+    to_.put(name, state_bytes(optimizer.state()));
+  }
+  void operator()(std::string_view name, action_random& random) override {
+    to_.put(name, state_bytes(random.state()));
+  }
+  void operator()(std::string_view name, reward_scale& scale) override {
+    to_.put(name, state_bytes(scale.saved()));
+  }
+
+  std::string bytes() const { return to_.bytes(); }
+
+ private:
+  state_writer to_;
+};
+
+/// Checks all values, and replaces them if `replaces` is true.
+class restoring_visitor final : public state_visitor {
+ public:
+  restoring_visitor(std::string_view algorithm, const state_reader& from, bool replaces)
+      : algorithm_(algorithm), from_(from), replaces_(replaces) {}
+
+  void operator()(std::string_view name, std::span<float> numbers) override {
+    const auto saved = from_.get<std::vector<float>>(name);
+    if (saved.size() != numbers.size()) {
+      throw state_error(fmt::format("{} state: {}: expected {} numbers, got {}", algorithm_, name,
+                                    numbers.size(), saved.size()));
+    }
+    if (replaces_) std::ranges::copy(saved, numbers.begin());
+  }
+  void operator()(std::string_view name, std::int64_t& number) override {
+    const auto saved = from_.get<std::int64_t>(name);
+    if (replaces_) number = saved;
+  }
+  void operator()(std::string_view name, adam& optimizer) override {
+    set(name, optimizer, [](adam& to, adam_state saved) { to.set_state(std::move(saved)); });
+  }
+  void operator()(std::string_view name, action_random& random) override {
+    set(name, random,
+        [](action_random& to, action_random::state_type saved) { to.set_state(saved); });
+  }
+  void operator()(std::string_view name, reward_scale& scale) override {
+    set(name, scale, [](reward_scale& to, const reward_scale::state& saved) {
+      to.restore("rewards", saved);
+    });
+  }
+
+ private:
+  /// Sets the saved state of a part, or that of a copy if nothing is replaced.
+  template <class Part, class State>
+  void set(std::string_view name, Part& part, void (*set_state)(Part&, State)) const {
+    auto saved = state_of<std::remove_cvref_t<State>>(from_.get<std::string>(name));
+    try {
+      if (replaces_) return set_state(part, std::move(saved));
+      auto copy = part;
+      set_state(copy, std::move(saved));
+    } catch (const std::invalid_argument& e) {
+      throw state_error(fmt::format("{} state: {}: {}", algorithm_, name, e.what()));
+    }
+  }
+  template <class Part, class Set>
+  void set(std::string_view name, Part& part, Set set_state) const {
+    set(name, part, +set_state);
+  }
+
+  std::string_view algorithm_;
+  const state_reader& from_;
+  bool replaces_;
+};
+
+}  // namespace
+
+std::string save_state(const visits_state& visit_all) {
+  saving_visitor saving;
+  visit_all(saving);
+  return saving.bytes();
+}
+
+void restore_state(std::string_view algorithm, std::string_view bytes,
+                   const visits_state& visit_all) {
+  const state_reader from(bytes);
+  for (const bool replaces : {false, true}) {
+    restoring_visitor restoring(algorithm, from, replaces);
+    visit_all(restoring);
+  }
+}
+
+}  // namespace troupe::detail

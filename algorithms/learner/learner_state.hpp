@@ -1,0 +1,49 @@
+#pragma once
+// Learners list the parts of their state once, and the list serves saving, checking and restoring:
+//
+//   void dqn_learner::visit_state(state_visitor& visit) {
+//     learner::visit_state(visit);
+//     visit("parameters", online_.parameters());
+//     visit("optimizer", trained_.optimizer());
+//   }
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "actors/random/action_random.hpp"
+#include "actors/trainer/adam.hpp"
+#include "algorithms/learner/reward_scaling.hpp"
+
+namespace troupe {
+
+/// Receives the parts of a learner's state. It reads or replaces their values.
+class state_visitor {
+ public:
+  virtual ~state_visitor() = default;
+
+  /// The number of floats must be the same whenever the state is visited.
+  virtual void operator()(std::string_view name, std::span<float> numbers) = 0;
+  virtual void operator()(std::string_view name, std::int64_t& number) = 0;
+  virtual void operator()(std::string_view name, adam& optimizer) = 0;
+  virtual void operator()(std::string_view name, action_random& random) = 0;
+  virtual void operator()(std::string_view name, detail::reward_scale& scale) = 0;
+};
+
+namespace detail {
+
+/// Shows all parts of a state to a visitor.
+using visits_state = std::function<void(state_visitor&)>;
+
+/// Returns the values of all parts as bytes.
+std::string save_state(const visits_state& visit_all);
+/// Replaces the values of all parts by those that save_state returned. Throws state_error, such as
+/// "dqn state: target: expected 5 numbers, got 3", and changes nothing, if the bytes are no state or
+/// that of another learner.
+void restore_state(std::string_view algorithm, std::string_view bytes,
+                   const visits_state& visit_all);
+
+}  // namespace detail
+}  // namespace troupe
