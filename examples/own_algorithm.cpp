@@ -94,7 +94,7 @@ void describe(troupe::options_schema<mixed_td3_config>& s) {
 /// Fujimoto et al. 2019, https://arxiv.org/abs/1812.02900, equation 10.
 troupe::algorithm algorithm_with(const mixed_td3_config& config) {
   const auto share = static_cast<float>(config.smallest_weight);
-  return troupe::td3_algorithm(config, [share](troupe::variable q) {
+  return troupe::td3_algorithm(config, [share](troupe::variable q, const auto&) {
     return share * row_min(q) + (1.0f - share) * row_max(q);
   });
 }

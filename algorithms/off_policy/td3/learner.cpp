@@ -49,7 +49,8 @@ bool td3_learner::step(const transition_batch& batch) {
   critic_graph_->clear();
   const auto critic =
       td3_critic_loss(*critic_graph_, actor_.stack(), {target_actor_}, critics_,
-                      trained_critics_.of(critics_.parameters()), batch, noise_, bootstrap_);
+                      trained_critics_.of(critics_.parameters()), batch, noise_,
+                      [this](variable q, const transition_batch& of) { return next_value(q, of); });
   report().metrics = {{"train/critic_loss", critic_graph_->number(critic.loss)},
                       {"train/q_mean", critic_graph_->number(critic.q_mean)}};
   const auto errors = critic_graph_->values(critic.error);
@@ -67,6 +68,10 @@ bool td3_learner::step(const transition_batch& batch) {
   polyak_average(std::as_const(critics_).parameters(), options_.tau, critics_.target());
   polyak_average(acting(), options_.tau, target_actor_);
   return true;
+}
+
+variable td3_learner::next_value(variable q, const transition_batch& batch) {
+  return bootstrap_ ? bootstrap_(q, batch) : row_min(q);
 }
 
 named_tensors td3_learner::beside() const { return detail::tensors_of(critics_); }

@@ -24,10 +24,11 @@ namespace troupe {
 /// mean squared errors, "train/q_mean", the mean Q1(s, a) of the batch, and where the actor is
 /// trained "train/actor_loss", the mean of -Q1(s, mu(s)). The TD errors are the means over critics
 /// of |Q(s, a) - target|.
-class td3_learner final : public learner<transition_batch> {
+class td3_learner : public learner<transition_batch> {
  public:
-  /// `seed` decides the initial weights and the noise on target actions. Throws
-  /// std::invalid_argument if an option is out of range or the shape has no continuous actions.
+  /// `seed` decides the initial weights and the noise on target actions. A `bootstrap` of null
+  /// means TD3's rule. Throws std::invalid_argument if an option is out of range or the shape has
+  /// no continuous actions.
   td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed,
               bootstrap_rule bootstrap = nullptr);
 
@@ -46,6 +47,11 @@ class td3_learner final : public learner<transition_batch> {
   named_tensors beside() const override;
   void start_from(std::span<const float> acting, const named_tensors& beside) override;
   void visit_state(state_visitor& visit) override;
+
+ protected:
+  /// Returns the bootstrap values as bootstrap_rule does, by the rule of the constructor. A rule
+  /// with a state overrides it in a class of its own, and shows the state in visit_state.
+  virtual variable next_value(variable q, const transition_batch& batch);
 
  private:
   void check_batch(const transition_batch& batch) const override;

@@ -19,7 +19,7 @@ critic_fit td3_critic_loss(graph& g, const detail::network_stack& actor,
   const auto mu = forward(actor, next_obs, target_actor.frozen()).outputs;
   const auto next_action = clamp(mu + g.constant(noise, actions), -1.0f, 1.0f);
   const auto next_q = critics.values(next_obs, next_action, {critics.target()});
-  const auto y = td_target(batch, bootstrap ? bootstrap(next_q) : row_min(next_q));
+  const auto y = td_target(batch, bootstrap(next_q, batch));
   const auto q = critics.values(obs, g.constant(batch.action, actions), critic_parameters);
   return fit_critics(q, stop_gradient(y), batch.weight);
 }

@@ -15,8 +15,8 @@ namespace troupe {
 /// A rule that returns the bootstrap values [B, 1] of the next states, by which other algorithms
 /// can differ from TD3. The critics are fitted to reward + discount (1 - terminated) value. `q` [B,
 /// n_critics] are the values of the target critics for the target actor's actions with their noise.
-/// Null means TD3's rule, row_min(q), the smallest of them.
-using bootstrap_rule = std::function<variable(variable q)>;
+/// TD3's rule is row_min(q), the smallest of them.
+using bootstrap_rule = std::function<variable(variable q, const transition_batch& batch)>;
 
 /// The loss of the critics. `noise` [B, A] is clipped noise on the target actor's actions.
 critic_fit td3_critic_loss(graph& g, const detail::network_stack& actor,

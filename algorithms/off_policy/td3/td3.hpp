@@ -5,6 +5,9 @@
 // Roles, collections and the order of an update are those of every off-policy algorithm
 // (algorithms/off_policy/off_policy.hpp). TD3 and DDPG have their own gradient step (learner.hpp).
 
+#include <concepts>
+#include <utility>
+
 #include "algorithms/off_policy/off_policy_algorithm.hpp"
 #include "algorithms/off_policy/td3/config.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
@@ -22,6 +25,14 @@ template <class Config, class Json = nlohmann::json>
 algorithm td3_algorithm(const Config& config, bootstrap_rule bootstrap = nullptr) {
   return algorithm_with(off_policy_algorithm_of<td3_learner, Config, Json>(
       config, network_kind::squashed, {.noise = config.noise}, std::move(bootstrap)));
+}
+
+/// The same for an algorithm with a learner of its own, which is derived from td3_learner. `more`
+/// are further arguments of its constructor.
+template <std::derived_from<td3_learner> Learner, class Config, class... More>
+algorithm td3_algorithm(const Config& config, More... more) {
+  return algorithm_with(off_policy_algorithm_of<Learner, Config>(
+      config, network_kind::squashed, {.noise = config.noise}, std::move(more)...));
 }
 
 /// The algorithms TD3 and DDPG with that configuration, for train().

@@ -39,7 +39,7 @@ void describe(options_schema<mixed_td3_config>& s) {
 
 /// lambda min_i q_i + (1 - lambda) max_i q_i
 bootstrap_rule mixed_rule(double smallest_weight) {
-  return [share = static_cast<float>(smallest_weight)](variable q) {
+  return [share = static_cast<float>(smallest_weight)](variable q, const auto&) {
     return share * row_min(q) + (1.0f - share) * row_max(q);
   };
 }
@@ -142,6 +142,37 @@ TEST_CASE("an own target: with the smallest critic alone it is TD3, bit for bit"
     }
     CHECK((parts_of(own)["critics"] == parts_of(td3)["critics"]));
     CHECK((parts_of(own)["actor"] == parts_of(td3)["actor"]));
+  }
+}
+
+/// TD3 whose next values count the updates.
+class counting_learner final : public td3_learner {
+ public:
+  using td3_learner::td3_learner;
+  void visit_state(state_visitor& visit) override {
+    td3_learner::visit_state(visit);
+    visit("count", count_);
+  }
+
+ private:
+  variable next_value(variable q, const transition_batch&) override {
+    return 0.0f * row_min(q) + static_cast<float>(++count_);
+  }
+
+  std::int64_t count_ = 0;
+};
+
+TEST_CASE("an own target: a rule with a state goes on where it was saved") {
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    counting_learner own(shape, options_with(backend), 5), other(shape, options_with(backend), 6);
+    const auto batch = random_transitions(shape, rows, 7);
+    for (int i = 0; i < 3; ++i) own.update(batch);
+    other.restore(own.save());
+    own.update(batch);
+    other.update(batch);
+    CHECK(own.last().td_errors == other.last().td_errors);
+    CHECK((parts_of(own)["critics"] == parts_of(other)["critics"]));
+    CHECK(parts_of(other).numbers["count"] == 4);
   }
 }
 
