@@ -46,6 +46,9 @@ struct on_policy_options {
   double max_grad_norm = 0.5;
   std::optional<double> target_kl = {};
   double importance_cap = 2.0;
+  /// Targets are those of V-trace, in which importance_cap cuts rho and trace_cap cuts c.
+  bool vtrace = false;
+  double trace_cap = 1.0;
   bool proximal_correction = false;
   int max_skipped_steps = 10;
   bool baseline = true;

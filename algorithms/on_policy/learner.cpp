@@ -76,7 +76,9 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
 
   auto batch = detail::prepared(given, options_);
   if (reward_scale_.is_wanted()) batch.reward = detail::scaled_rewards(batch, reward_scale_);
-  auto targets = detail::targets_of(batch, model_, options_, stale, value_scale_);
+  auto targets = options_.vtrace
+                     ? detail::vtrace_targets_of(batch, model_, options_, stale, minibatch_)
+                     : detail::targets_of(batch, model_, options_, stale, value_scale_);
   detail::row_order order(detail::usable_rows(batch, targets, model_.shape()), ranks_);
   const auto normalize = [this](const at::Tensor& returns) {
     return (returns - value_scale_.mean()) / value_scale_.deviation();
@@ -85,7 +87,7 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
     value_scale_.update(targets.returns.data_ptr<float>(), order.own());
     targets.returns = normalize(targets.returns);
   }
-  if (stale) {
+  if (stale && !options_.vtrace) {
     targets.proximal_log_prob =
         detail::proximal_log_prob_of(batch, model_, order.own(), minibatch_);
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "algorithms/losses/gae.hpp"
+#include "algorithms/losses/vtrace.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -86,9 +87,10 @@ at::Tensor scaled_rewards(const rollout_batch& batch, reward_scale& scale) {
   return scaled;
 }
 
-training_targets targets_of(const rollout_batch& batch, actor_critic& model,
-                            const on_policy_options& options, bool stale,
-                            const value_normalizer& scale) {
+namespace {
+
+/// What returns are computed from, with the values of the present critic if the batch is stale.
+gae_inputs return_inputs(const rollout_batch& batch, actor_critic& model, bool stale) {
   gae_inputs in{.reward = batch.reward,
                 .value = batch.value,
                 .terminated = batch.terminated,
@@ -101,6 +103,25 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
     in.bootstrap_value = model.values(batch.bootstrap_obs);
     in.final_value = final_values(batch, model);
   }
+  return in;
+}
+
+/// The steps that are transitions.
+std::vector<row_index> valid_rows(const rollout_batch& batch) {
+  std::vector<row_index> rows;
+  const bool* valid = batch.valid.defined() ? batch.valid.data_ptr<bool>() : nullptr;
+  for (row_index i = 0; i < static_cast<row_index>(batch.reward.numel()); ++i) {
+    if (!valid || valid[i]) rows.push_back(i);
+  }
+  return rows;
+}
+
+}  // namespace
+
+training_targets targets_of(const rollout_batch& batch, actor_critic& model,
+                            const on_policy_options& options, bool stale,
+                            const value_normalizer& scale) {
+  auto in = return_inputs(batch, model, stale);
   if (!options.baseline) {
     in.value = at::zeros_like(batch.reward);
     in.bootstrap_value = at::zeros_like(batch.bootstrap_value);
@@ -114,6 +135,24 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
   }
   auto targets = gae(in, {.gamma = options.gamma, .lambda = options.gae_lambda});
   return {value, targets.advantage, targets.returns, {}};
+}
+
+training_targets vtrace_targets_of(rollout_batch& batch, actor_critic& model,
+                                   const on_policy_options& options, bool stale,
+                                   minibatch& buffer) {
+  const auto in = return_inputs(batch, model, stale);
+  auto ratio = at::ones_like(batch.reward);
+  if (stale) {
+    auto log_prob = proximal_log_prob_of(batch, model, valid_rows(batch), buffer);
+    ratio = (log_prob - batch.log_prob).exp();
+    batch.log_prob = std::move(log_prob);
+  }
+  auto targets = vtrace(in, ratio,
+                        {.gamma = options.gamma,
+                         .lambda = options.gae_lambda,
+                         .rho_cap = options.importance_cap,
+                         .c_cap = options.trace_cap});
+  return {in.value.contiguous(), targets.advantage, targets.returns, {}};
 }
 
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,

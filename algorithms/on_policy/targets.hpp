@@ -28,6 +28,12 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
                             const on_policy_options& options, bool stale,
                             const value_normalizer& scale);
 
+/// The same by V-trace (losses/vtrace.hpp), of a batch that older weights made if it is stale.
+/// Afterwards the batch's log-probabilities are those of the present policy, so that the loss does
+/// not weight the rows again.
+training_targets vtrace_targets_of(rollout_batch& batch, actor_critic& model,
+                                   const on_policy_options& options, bool stale, minibatch& buffer);
+
 /// The log-probabilities [T, B] of the actions under the present weights. Rows that are not
 /// `usable` are 0.
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,

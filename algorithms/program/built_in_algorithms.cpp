@@ -12,6 +12,7 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/impala/impala.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 
@@ -20,6 +21,8 @@ namespace troupe {
 std::vector<named_algorithm> built_in_algorithms() {
   return {
       algorithm_of<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
+      algorithm_of<impala_config>("impala",
+                                  "asynchronous actor-critic with V-trace, sync and async"),
       algorithm_of<a2c_config>("a2c", "advantage actor-critic, sync and async"),
       algorithm_of<reinforce_config>("reinforce",
                                      "Williams's policy gradient, with a baseline or without"),

@@ -255,6 +255,7 @@ struct counted_algorithm {
 const std::vector<counted_algorithm> counted = {
     {"ppo", count_run<in_mountains<with_minibatches>>, {0, 0, 480, 1}},
     {"a2c", count_run<in_mountains<on_policy>>, {0, 0, 480, 1}},
+    {"impala", count_run<in_mountains<on_policy>>, {0, 0, 480, 1}},
     {"reinforce", count_run<in_mountains<on_policy>>, {0, 0, 480, 1}},
     {"dqn", count_run<in_mountains<off_policy>>, {0, 0, 150, 1}},
     {"q_learning", count_run<tables>, {0, 0, 250, 1}},

@@ -1,0 +1,71 @@
+#include "algorithms/on_policy/impala/config.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+impala_options::impala_options() {
+  lr = 5e-4;
+  n_epochs = 1;
+  gae_lambda = 1.0;
+  normalize_advantage = false;
+  ent_coef = 0.01;
+  max_grad_norm = 40.0;
+  optimizer_eps = 1e-8;
+  clip_range = std::numeric_limits<double>::infinity();
+  vtrace = true;
+  importance_cap = 1.0;
+}
+
+impala_config::impala_config() {
+  algo = "impala";
+  mode = training_mode::async;
+  rollout.n_steps = 50;
+  rollout.batch = 10;
+  rollout.workers = 2;
+  rollout.max_staleness = 8;
+  log.every_updates = 10;
+}
+
+std::vector<idle_rule> idle_rules_of(const impala_config& config) {
+  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
+  rules.push_back({config.trainer.optimizer == optimizer_kind::adam,
+                   "trainer.optimizer is adam",
+                   {"trainer.rmsprop_alpha"}});
+  rules.push_back({config.trainer.n_epochs == 1,
+                   "trainer.n_epochs is 1, where the ratio of a gradient step is 1",
+                   {"trainer.clip_range", "trainer.clip_schedule"}});
+  return rules;
+}
+
+void describe(options_schema<impala_options>& s) {
+  describe_update_rule(s, "optimizer_eps");
+  describe_optimizer(s);
+  s.field("gae_lambda", &impala_options::gae_lambda)
+      .also_known_as({"lambda", "lam"})
+      .at_least(0)
+      .at_most(1)
+      .help(
+          "The lambda of V-trace (Espeholt et al. 2018, remark 2), with which the weights of later "
+          "steps are multiplied; 1 gives n-step returns.");
+  s.field("normalize_advantage", &impala_options::normalize_advantage)
+      .help("If true, advantages are normalised to mean 0 and deviation 1.");
+  s.field("trace_cap", &impala_options::trace_cap)
+      .above(0)
+      .help(
+          "The largest importance weight in the trace of later steps, c of V-trace; "
+          "trainer.importance_cap is its rho.");
+  s.field("n_epochs", &impala_options::n_epochs)
+      .also_known_as({"epochs", "update_epochs"})
+      .at_least(1)
+      .help("The number of gradient steps on each batch.");
+  describe_clipping(s);
+}
+
+void describe(options_schema<impala_config>& s) {
+  describe_on_policy(s);
+  describe_trainer(s);
+}
+
+}  // namespace troupe

@@ -1,0 +1,29 @@
+#pragma once
+// The options and the configuration of IMPALA.
+
+#include <vector>
+
+#include "algorithms/on_policy/ppo/config.hpp"
+
+namespace troupe {
+
+/// The options of IMPALA's update rule; `describe` has their units, ranges and meanings. The
+/// defaults are those of RLlib's IMPALA.
+struct impala_options : ppo_options {
+  impala_options();
+};
+
+/// The configuration of an IMPALA run.
+struct impala_config : on_policy_config {
+  impala_config();
+
+  impala_options trainer;
+};
+
+void describe(options_schema<impala_options>& s);
+void describe(options_schema<impala_config>& s);
+
+/// The rules about options of IMPALA without effect.
+std::vector<idle_rule> idle_rules_of(const impala_config& config);
+
+}  // namespace troupe
