@@ -80,6 +80,17 @@ const std::vector<other_name> rows{
     {"clip_mean", "sac", "", "with use_sde the bound is 2, the default there"},
     {"observation_space", sb3, "", by_environment},
     {"action_space", sb3, "", by_environment},
+    // RLlib's IMPALA
+    {"vtrace_clip_rho_threshold", "impala", "trainer.importance_cap"},
+    {"vtrace_clip_pg_rho_threshold", "impala", "trainer.importance_cap"},
+    {"train_batch_size", "impala", "rollout.batch",
+     "An update has n_steps * n_envs * batch steps."},
+    {"rollout_fragment_length", "impala", "rollout.n_steps"},
+    {"num_env_runners", "impala", "rollout.workers"},
+    {"entropy_coeff", "impala", "trainer.ent_coef"},
+    {"vf_loss_coeff", "impala", "trainer.vf_coef"},
+    {"grad_clip", "impala", "trainer.max_grad_norm"},
+    {"opt_type", "impala", "trainer.optimizer"},
     // TRL's GRPOConfig: the loss
     {"learning_rate", trl, "trainer.lr"},
     {"lr_scheduler_type", trl, "trainer.lr_schedule"},

@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-ON_POLICY = ["ppo", "a2c", "reinforce", "ippo", "mappo"]
+ON_POLICY = ["ppo", "a2c", "impala", "reinforce", "ippo", "mappo"]
 OFF_POLICY = ["dqn", "sac", "td3", "ddpg", "iql", "vdn", "qmix", "maddpg", "matd3"]
 LIMIT_S = 400  # of one question; a machine may be busy
 

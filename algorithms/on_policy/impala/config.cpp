@@ -1,6 +1,5 @@
 #include "algorithms/on_policy/impala/config.hpp"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace troupe {
@@ -13,7 +12,6 @@ impala_options::impala_options() {
   ent_coef = 0.01;
   max_grad_norm = 40.0;
   optimizer_eps = 1e-8;
-  clip_range = std::numeric_limits<double>::infinity();
   vtrace = true;
   importance_cap = 1.0;
 }
@@ -36,6 +34,8 @@ std::vector<idle_rule> idle_rules_of(const impala_config& config) {
   rules.push_back({config.trainer.n_epochs == 1,
                    "trainer.n_epochs is 1, where the ratio of a gradient step is 1",
                    {"trainer.clip_range", "trainer.clip_schedule"}});
+  rules.push_back(
+      {!config.trainer.clip_range, "trainer.clip_range is null", {"trainer.clip_schedule"}});
   return rules;
 }
 
@@ -60,7 +60,16 @@ void describe(options_schema<impala_options>& s) {
       .also_known_as({"epochs", "update_epochs"})
       .at_least(1)
       .help("The number of gradient steps on each batch.");
-  describe_clipping(s);
+  s.field("clip_range", &impala_options::clip_range)
+      .also_known_as({"clip", "clip_coef"})
+      .above(0)
+      .help(
+          "The ratio of probabilities to those before the update counts only within 1 +- "
+          "clip_range, as in APPO; null means no clipping.");
+  s.field("clip_schedule", &impala_options::clip_schedule)
+      .help(
+          "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
+          "training.");
 }
 
 void describe(options_schema<impala_config>& s) {

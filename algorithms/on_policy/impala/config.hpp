@@ -1,16 +1,20 @@
 #pragma once
 // The options and the configuration of IMPALA.
 
+#include <optional>
 #include <vector>
 
-#include "algorithms/on_policy/ppo/config.hpp"
+#include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
 
 /// The options of IMPALA's update rule; `describe` has their units, ranges and meanings. The
 /// defaults are those of RLlib's IMPALA.
-struct impala_options : ppo_options {
+struct impala_options : on_policy_options {
   impala_options();
+
+  std::optional<double> clip_range = {};
+  annealing clip_schedule = annealing::constant;
 };
 
 /// The configuration of an IMPALA run.

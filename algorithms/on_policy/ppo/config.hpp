@@ -26,9 +26,13 @@ struct ppo_config : on_policy_config {
   ppo_options trainer;
 };
 
-/// Describes the fields `clip_range` and `clip_schedule`.
+/// Describes the fields of an Options derived from ppo_options.
 template <class Options>
-void describe_clipping(options_schema<Options>& s) {
+void describe_ppo(options_schema<Options>& s) {
+  describe_update_rule(s, "adam_eps");
+  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
+  describe_advantages(s);
+  describe_epochs(s);
   s.field("clip_range", &ppo_options::clip_range)
       .also_known_as({"clip", "clip_coef"})
       .above(0)
@@ -40,16 +44,6 @@ void describe_clipping(options_schema<Options>& s) {
       .help(
           "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
           "training.");
-}
-
-/// Describes the fields of an Options derived from ppo_options.
-template <class Options>
-void describe_ppo(options_schema<Options>& s) {
-  describe_update_rule(s, "adam_eps");
-  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
-  describe_advantages(s);
-  describe_epochs(s);
-  describe_clipping(s);
   s.field("clip_range_vf", &ppo_options::clip_range_vf)
       .above(0)
       .unit("return")

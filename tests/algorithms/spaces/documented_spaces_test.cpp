@@ -13,6 +13,7 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/impala/impala.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
@@ -101,6 +102,7 @@ const std::map<std::string, std::function<void(const std::string&)>>& checks() {
   static const std::map<std::string, std::function<void(const std::string&)>> all = {
       {"ppo", check_of<ppo_config>("ppo")},
       {"a2c", check_of<a2c_config>("a2c")},
+      {"impala", check_of<impala_config>("impala")},
       {"reinforce", check_of<reinforce_config>("reinforce")},
       {"dqn", check_of<dqn_config>("dqn")},
       {"sac", check_of<sac_config>("sac")},

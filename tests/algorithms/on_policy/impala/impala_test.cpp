@@ -55,7 +55,7 @@ TEST_CASE("impala: the targets of a stale batch are V-trace's by the present net
   const auto value = model.values(original.obs.flatten(0, 1)).view_as(original.reward);
   CHECK(at::equal(found.value, value));
   const auto ratio = (batch.log_prob - original.log_prob).exp();
-  CHECK((ratio - 1).abs().max().item<double>() > 0.05);
+  CHECK((ratio - 1).abs().max().item<double>() > 0.01);
   auto final_value = at::zeros_like(original.reward);
   if (original.final_obs.size(0) > 0) {
     final_value.index_put_({original.final_index.select(1, 0), original.final_index.select(1, 1)},
@@ -110,7 +110,7 @@ TEST_CASE("impala_config: defaults are RLlib's") {
   CHECK(c.trainer.max_grad_norm == 40);
   CHECK(c.trainer.importance_cap == 1);
   CHECK(c.trainer.trace_cap == 1);
-  CHECK(std::isinf(c.trainer.clip_range));
+  CHECK_FALSE(c.trainer.clip_range);
   CHECK(c.trainer.optimizer == optimizer_kind::adam);
 }
 
