@@ -17,13 +17,14 @@ import collapses
 import grpo
 import guests
 import images
+import impala
 import multi_agent
 import page
 import pages
 
 HERE = pathlib.Path(__file__).resolve().parent
 # cells.py computes its bars, which cells_test.py tests.
-JUDGED = (agents, backends, blackjack, cartpole, collapses, grpo, guests, images, multi_agent, pages)
+JUDGED = (agents, backends, blackjack, cartpole, collapses, grpo, guests, images, impala, multi_agent, pages)
 OTHERS = {"bars", "cells", "collapses_sb3", "multi_agent_torchrl", "page", "runs"}
 STEP = 1e-6
 

@@ -54,7 +54,8 @@ options with_episodes(const work& of) {
 }
 
 options on_policy(const work& of) {
-  return with_episodes(of) + options{sized("rollout.n_steps", of.steps),
+  return with_episodes(of) + options{"mode=sync", "rollout.batch=1",
+                                     sized("rollout.n_steps", of.steps),
                                      sized("total_steps", updates * of.steps * environments),
                                      sized("log.every_updates", of.row ? 1 : 1000)};
 }

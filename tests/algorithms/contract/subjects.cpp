@@ -222,9 +222,10 @@ std::vector<subject> single_agents() {
                      R"({"id":"Acrobot-v1","floor":-30,"target":-10}])"},
        true, true, false},
       {"a2c", "a2c", on_policy + linear},
-      {"impala", "impala", on_policy + linear},
+      {"impala", "impala", on_policy + linear + options{"rollout.batch=1"}},
       {"impala, several clipped steps", "impala",
-       on_policy + pendulum + options{"trainer.n_epochs=3", "trainer.clip_range=0.2"}},
+       on_policy + pendulum +
+           options{"rollout.batch=1", "trainer.n_epochs=3", "trainer.clip_range=0.2"}},
       {"reinforce", "reinforce", on_policy + linear},
       {"dqn", "dqn",
        off_policy + linear +
