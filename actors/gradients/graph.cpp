@@ -59,8 +59,8 @@ variable concat(std::span<const variable> parts) { return parts.front().owner().
 variable gather(variable x, std::span<const std::int64_t> chosen) {
   return x.owner().gather(x, chosen);
 }
-variable embedding(variable table, std::span<const std::int64_t> chosen) {
-  return table.owner().embedding(table, chosen);
+variable select_rows(variable x, std::span<const std::int64_t> chosen) {
+  return x.owner().select_rows(x, chosen);
 }
 std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) {
   return x.owner().argmax(x, allowed);

@@ -126,9 +126,10 @@ class graph {
   /// The column [rows, 1] of the elements whose columns are `chosen` [rows]. The memory of `chosen`
   /// must stay as it is until the next clear().
   virtual variable gather(variable x, std::span<const std::int64_t> chosen) = 0;
-  /// The rows [size of chosen, columns] of `table` whose numbers are `chosen`. The memory of
-  /// `chosen` must stay as it is until the next clear().
-  virtual variable embedding(variable table, std::span<const std::int64_t> chosen) = 0;
+  /// The rows of x whose numbers are `chosen` [chosen.size()], in that order: the embedding of
+  /// choices if x is a matrix of parameters. The memory of `chosen` must stay as it is until the
+  /// next clear().
+  virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
   /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
   /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
   /// none, all are allowed.
@@ -185,7 +186,7 @@ variable reshape(variable x, int columns);
 variable concat(std::initializer_list<variable> parts);
 variable concat(std::span<const variable> parts);
 variable gather(variable x, std::span<const std::int64_t> chosen);
-variable embedding(variable table, std::span<const std::int64_t> chosen);
+variable select_rows(variable x, std::span<const std::int64_t> chosen);
 std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed = {});
 variable stop_gradient(variable x);
 variable mean(variable x, std::span<const float> weight = {});

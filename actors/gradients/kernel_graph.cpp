@@ -7,12 +7,12 @@
 #include "actors/gradients/columns.hpp"
 #include "actors/gradients/dense.hpp"
 #include "actors/gradients/element.hpp"
-#include "actors/gradients/embedding.hpp"
 #include "actors/gradients/layer_norm.hpp"
 #include "actors/gradients/pair.hpp"
 #include "actors/gradients/product.hpp"
 #include "actors/gradients/row_dense.hpp"
 #include "actors/gradients/rows.hpp"
+#include "actors/gradients/select_rows.hpp"
 #include "actors/gradients/sources.hpp"
 #include "actors/gradients/sum.hpp"
 
@@ -108,8 +108,8 @@ variable kernel_graph::gather(variable x, std::span<const std::int64_t> chosen) 
   return last();
 }
 
-variable kernel_graph::embedding(variable table, std::span<const std::int64_t> chosen) {
-  next<detail::embedding_node>().forward(at(table), chosen);
+variable kernel_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
+  next<detail::select_rows_node>().forward(at(x), chosen);
   return last();
 }
 

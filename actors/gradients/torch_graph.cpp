@@ -211,10 +211,10 @@ variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
 }
 
-variable torch_graph::embedding(variable table, std::span<const std::int64_t> chosen) {
+variable torch_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
   const at::AutoGradMode with_grad(true);
-  detail::require_choices(chosen, table.rows());
-  return keep(at::embedding(at(table), link_.to_device(view_of(chosen))));
+  detail::require_choices(chosen, x.rows());
+  return keep(at::embedding(at(x), link_.to_device(view_of(chosen))));
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {

@@ -75,6 +75,11 @@ const std::vector<operation_case>& cases() {
       {"elu", [](const auto& in) { return elu(in.x); }},
       {"huber", [](const auto& in) { return huber(2.0f * in.x); }},
       {"product", [](const auto& in) { return product(in.x, slice(in.y, 0, 4)); }},
+      {"product with a matrix beside a constant",
+       [](const auto& in) {
+         const auto fixed = stop_gradient(in.g.parameter(in.block, second, columns, 2));
+         return product(in.x, concat({fixed, in.g.parameter(in.block, second + 8, columns, 2)}));
+       }},
       {"row_dense of one output", [](const auto& in) { return row_dense(in.x, in.y, in.column); }},
       {"row_dense of two outputs",
        [](const auto& in) {
@@ -119,12 +124,12 @@ const std::vector<operation_case>& cases() {
       {"gather of argmax among the allowed",
        [](const auto& in) { return gather(in.x, argmax(in.y, allowed)); }},
       {"gather of argmax", [](const auto& in) { return gather(in.x, argmax(in.y)); }},
-      {"embedding", [](const auto& in) { return embedding(in.x, choices); }},
-      {"embedding twice of the same table",
-       [](const auto& in) { return embedding(in.x, choices) * embedding(in.x, others); }},
-      {"embedding in a table beside a constant",
+      {"select_rows", [](const auto& in) { return select_rows(in.x, choices); }},
+      {"select_rows twice of the same matrix",
+       [](const auto& in) { return select_rows(in.x, choices) * select_rows(in.x, others); }},
+      {"select_rows of a matrix beside a constant",
        [](const auto& in) {
-         return embedding(concat({stop_gradient(slice(in.x, 0, 1)), slice(in.y, 1, 3)}), choices);
+         return select_rows(concat({stop_gradient(slice(in.x, 0, 1)), slice(in.y, 1, 3)}), choices);
        }},
       {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
       {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
@@ -288,19 +293,22 @@ TEST_CASE("graph: a row that isn't finite spoils no other row of a layer_norm") 
   }
 }
 
-TEST_CASE("graph: embedding takes rows of a table, whose derivatives are summed, on both engines") {
+TEST_CASE("graph: select_rows takes rows, whose derivatives are summed, on both engines") {
   engines on;
-  const std::vector<float> table{1, 2, 3, 4, 5, 6, 7, 8}, d{1, 10, 100, 1000, 2, 20};
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8}, d{1, 10, 100, 1000, 2, 20};
   const std::vector<std::int64_t> chosen{2, 0, 2};
   for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
-    std::vector<float> gradient(8, 7.0f);
-    const auto y = embedding(g->parameter({table, gradient}, 0, 4, 2), chosen);
-    CHECK(y.rows() == 3);
-    CHECK(y.columns() == 2);
-    const auto values = g->values(y);
-    CHECK(std::vector(values.begin(), values.end()) == std::vector<float>{5, 6, 1, 2, 5, 6});
-    g->backward(sum(row_sum(y * g->constant(d, 2))));
-    CHECK(gradient == std::vector<float>{100, 1000, 0, 0, 3, 30, 0, 0});
+    for (int step = 0; step < 2; ++step) {
+      g->clear();
+      std::vector<float> gradient(8, 7.0f);
+      const auto y = select_rows(g->parameter({numbers, gradient}, 0, 4, 2), chosen);
+      CHECK(y.rows() == 3);
+      CHECK(y.columns() == 2);
+      const auto values = g->values(y);
+      CHECK(std::vector(values.begin(), values.end()) == std::vector<float>{5, 6, 1, 2, 5, 6});
+      g->backward(sum(row_sum(y * g->constant(d, 2))));
+      CHECK(gradient == std::vector<float>{100, 1000, 0, 0, 3, 30, 0, 0});
+    }
   }
 }
 
@@ -337,6 +345,33 @@ TEST_CASE("graph: parameters that a loss does not depend on get a derivative of 
     g->backward(mean(square(x)));
     CHECK(gradient == std::vector<float>{0.0f, 4.0f, 0.0f});
     CHECK(untouched == std::vector<float>{0.0f, 0.0f});
+  }
+}
+
+TEST_CASE("graph: parameters that several matrices share get the sum of their derivatives") {
+  engines on;
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  struct part {
+    std::size_t first;
+    int count;
+  };
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    for (const auto& parts : {std::vector<part>{{1, 2}, {1, 4}}, std::vector<part>{{1, 4}, {1, 2}},
+                              std::vector<part>{{0, 3}, {2, 3}}, std::vector<part>{{2, 3}, {0, 3}},
+                              std::vector<part>{{0, 1}, {3, 1}, {0, 5}}}) {
+      std::vector<float> gradient(6, 7.0f), expected(6);
+      const parameter_block block{values, gradient};
+      g->clear();
+      variable loss;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto [first, count] = parts[i];
+        const auto each = sum(row_sum(square(g->parameter(block, first, 1, count))));
+        loss = i == 0 ? each : loss + each;
+        for (auto k = first; k < first + count; ++k) expected[k] += 2 * values[k];
+      }
+      g->backward(loss);
+      CHECK(gradient == expected);
+    }
   }
 }
 
@@ -383,7 +418,7 @@ TEST_CASE("graph: a choice that is out of range is refused by both engines") {
     }
     for (const std::int64_t each : {-1, 3}) {
       const std::vector<std::int64_t> chosen{0, each, 0};
-      CHECK_THROWS_WITH(embedding(x, chosen),
+      CHECK_THROWS_WITH(select_rows(x, chosen),
                         "graph: a choice of " + std::to_string(each) + ", expected 0 to 2");
     }
   }

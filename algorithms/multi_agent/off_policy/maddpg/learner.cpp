@@ -13,15 +13,6 @@
 namespace troupe {
 namespace {
 
-/// The actor whose size and device decide which engine computes the gradients of all policies.
-const detail::network_stack& deciding_actor(gradient_backend backend,
-                                            const maddpg_networks& networks) {
-  for (std::size_t i = 0; i < networks.policies(); ++i) {
-    if (!detail::uses_fused(backend, networks[i].actor)) return networks[i].actor;
-  }
-  return networks[0].actor;
-}
-
 std::vector<float> copy_of(std::span<const float> x) { return {x.begin(), x.end()}; }
 
 }  // namespace
@@ -43,7 +34,7 @@ maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options&
       guard_("maddpg", options.max_skipped_steps),
       reward_scale_(options.normalize_reward, networks_.shape().agents.size()) {
   const adam_options with{.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm};
-  const auto& deciding = deciding_actor(options.backend, networks_);
+  const auto deciding = networks_.actors();
   const auto engine = [&] { return make_graph(options.backend, deciding); };
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     auto& of = networks_[i];
