@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "actors/gradients/choices.hpp"
+
 namespace troupe::detail {
 namespace {
 
@@ -101,15 +103,12 @@ void gather_node::forward(graph_node& x, std::span<const std::int64_t> chosen) {
                     "one a row",
                     chosen.size(), x.rows));
   }
+  require_choices(chosen, x.columns);
   x_ = &x;
   chosen_ = chosen;
   float* y = resize(x.rows, 1);
   want(x.is_trained());
   for (std::ptrdiff_t row = 0; row < rows; ++row) {
-    if (chosen[row] < 0 || chosen[row] >= x.columns) {
-      throw std::invalid_argument(
-          fmt::format("graph: a choice of {}, expected 0 to {}", chosen[row], x.columns - 1));
-    }
     y[row] = x.value[row * x.columns + chosen[row]];
   }
 }

@@ -18,17 +18,8 @@ void dense_node::forward(graph_node& x, const parameter_block& block, const dens
   blocks.use(block);
   float* y = resize(x.rows, layer.out);
   want(x.is_trained() || !block.gradient.empty());
-  multiply({.left = x.value,
-            .row_stride = layer.in,
-            .step_stride = 1,
-            .right = block.values.data() + layer.weight,
-            .bias = block.values.data() + layer.bias,
-            .rows = x.rows,
-            .steps = layer.in,
-            .columns = layer.out,
-            .relu = kind == activation::relu},
-           y);
-  if (kind != activation::relu) activate(kind, static_cast<std::ptrdiff_t>(size()), y);
+  multiply(x.value, block.values.data() + layer.weight, block.values.data() + layer.bias, kind,
+           {.rows = rows, .in = layer.in, .out = layer.out}, y);
 }
 
 void dense_node::backward() {
@@ -45,14 +36,7 @@ void dense_node::train_layer(const float* d) const {
   const auto weights = static_cast<std::size_t>(layer_.in) * layer_.out;
   const auto weight = blocks_->part(block_, layer_.weight, weights);
   overwrite_or_add(weight.to, weight.is_first, weights, *sum_, [&](float* to) {
-    multiply({.left = x_->value,
-              .row_stride = 1,
-              .step_stride = layer_.in,
-              .right = d,
-              .rows = layer_.in,
-              .steps = rows,
-              .columns = layer_.out},
-             to);
+    derivative_by_right(x_->value, d, {.rows = rows, .in = layer_.in, .out = layer_.out}, to);
   });
   const auto count = static_cast<std::size_t>(layer_.out);
   const auto bias = blocks_->part(block_, layer_.bias, count);
@@ -64,19 +48,12 @@ void dense_node::train_layer(const float* d) const {
 void dense_node::carry_to_input(const float* d) const {
   const auto [first, count] = x_->wanted;
   const auto skipped = static_cast<std::size_t>(first) * layer_.out;
-  float* transposed = grown(*transposed_, static_cast<std::size_t>(count) * layer_.out);
-  transpose(block_.values.data() + layer_.weight + skipped, count, layer_.out, transposed);
+  const float* weight = block_.values.data() + layer_.weight + skipped;
   const bool is_first = !x_->has_derivative;
   float* to = x_->open_derivative();
   overwrite_or_add(to, is_first, static_cast<std::size_t>(rows) * count, *sum_, [&](float* place) {
-    multiply({.left = d,
-              .row_stride = layer_.out,
-              .step_stride = 1,
-              .right = transposed,
-              .rows = rows,
-              .steps = layer_.out,
-              .columns = count},
-             place);
+    derivative_by_left(d, weight, {.rows = rows, .in = count, .out = layer_.out}, *transposed_,
+                       place);
   });
 }
 

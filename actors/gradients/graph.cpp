@@ -46,6 +46,9 @@ variable row_mean(variable x) { return x.owner().reduce_rows(row_operation::mean
 variable row_min(variable x) { return x.owner().reduce_rows(row_operation::min, x); }
 variable row_max(variable x) { return x.owner().reduce_rows(row_operation::max, x); }
 variable log_softmax(variable x) { return x.owner().log_softmax(x); }
+variable layer_norm(variable x, variable scale, variable shift) {
+  return x.owner().layer_norm(x, scale, shift);
+}
 
 variable slice(variable x, int first, int count) { return x.owner().slice(x, first, count); }
 variable reshape(variable x, int columns) { return x.owner().reshape(x, columns); }
@@ -55,6 +58,9 @@ variable concat(std::initializer_list<variable> parts) {
 variable concat(std::span<const variable> parts) { return parts.front().owner().concat(parts); }
 variable gather(variable x, std::span<const std::int64_t> chosen) {
   return x.owner().gather(x, chosen);
+}
+variable select_rows(variable x, std::span<const std::int64_t> chosen) {
+  return x.owner().select_rows(x, chosen);
 }
 std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) {
   return x.owner().argmax(x, allowed);

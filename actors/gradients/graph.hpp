@@ -113,6 +113,9 @@ class graph {
   virtual variable reduce_rows(row_operation operation, variable x) = 0;
   /// log(e^x / the sum of e^x over the row).
   virtual variable log_softmax(variable x) = 0;
+  /// scale (x - m) / sqrt(v + 1e-5) + shift with the mean m and the variance v of each row, for
+  /// rows `scale` and `shift` [1, columns], as torch.nn.LayerNorm.
+  virtual variable layer_norm(variable x, variable scale, variable shift) = 0;
 
   /// The columns first to first + count - 1.
   virtual variable slice(variable x, int first, int count) = 0;
@@ -123,6 +126,10 @@ class graph {
   /// The column [rows, 1] of the elements whose columns are `chosen` [rows]. The memory of `chosen`
   /// must stay as it is until the next clear().
   virtual variable gather(variable x, std::span<const std::int64_t> chosen) = 0;
+  /// The rows of x whose numbers are `chosen` [chosen.size()], in that order: the embedding of
+  /// choices if x is a matrix of parameters. The memory of `chosen` must stay as it is until the
+  /// next clear().
+  virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
   /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
   /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
   /// none, all are allowed.
@@ -173,11 +180,13 @@ variable row_mean(variable x);
 variable row_min(variable x);
 variable row_max(variable x);
 variable log_softmax(variable x);
+variable layer_norm(variable x, variable scale, variable shift);
 variable slice(variable x, int first, int count);
 variable reshape(variable x, int columns);
 variable concat(std::initializer_list<variable> parts);
 variable concat(std::span<const variable> parts);
 variable gather(variable x, std::span<const std::int64_t> chosen);
+variable select_rows(variable x, std::span<const std::int64_t> chosen);
 std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed = {});
 variable stop_gradient(variable x);
 variable mean(variable x, std::span<const float> weight = {});

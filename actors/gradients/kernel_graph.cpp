@@ -7,10 +7,12 @@
 #include "actors/gradients/columns.hpp"
 #include "actors/gradients/dense.hpp"
 #include "actors/gradients/element.hpp"
+#include "actors/gradients/layer_norm.hpp"
 #include "actors/gradients/pair.hpp"
 #include "actors/gradients/product.hpp"
 #include "actors/gradients/row_dense.hpp"
 #include "actors/gradients/rows.hpp"
+#include "actors/gradients/select_rows.hpp"
 #include "actors/gradients/sources.hpp"
 #include "actors/gradients/sum.hpp"
 
@@ -78,6 +80,11 @@ variable kernel_graph::log_softmax(variable x) {
   return last();
 }
 
+variable kernel_graph::layer_norm(variable x, variable scale, variable shift) {
+  next<detail::layer_norm_node>().forward(at(x), at(scale), at(shift));
+  return last();
+}
+
 variable kernel_graph::slice(variable x, int first, int count) {
   next<detail::slice_node>().forward(at(x), first, count);
   return last();
@@ -98,6 +105,11 @@ variable kernel_graph::concat(std::span<const variable> parts) {
 
 variable kernel_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   next<detail::gather_node>().forward(at(x), chosen);
+  return last();
+}
+
+variable kernel_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
+  next<detail::select_rows_node>().forward(at(x), chosen);
   return last();
 }
 

@@ -29,10 +29,12 @@ class kernel_graph final : public graph {
   variable row_dense(variable x, variable weight, variable bias) override;
   variable reduce_rows(row_operation operation, variable x) override;
   variable log_softmax(variable x) override;
+  variable layer_norm(variable x, variable scale, variable shift) override;
   variable slice(variable x, int first, int count) override;
   variable reshape(variable x, int columns) override;
   variable concat(std::span<const variable> parts) override;
   variable gather(variable x, std::span<const std::int64_t> chosen) override;
+  variable select_rows(variable x, std::span<const std::int64_t> chosen) override;
   std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) override;
   variable stop_gradient(variable x) override;
   variable mean(variable x, std::span<const float> weight) override;

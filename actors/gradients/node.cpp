@@ -18,33 +18,38 @@ gradient_blocks::record& gradient_blocks::record_of(std::span<float> gradient) {
   return records_[used_++];
 }
 
+void gradient_blocks::record::zero_gaps(std::size_t first, std::size_t last) {
+  std::ranges::sort(written, {}, &part_range::first);
+  const auto zero_until = [&](std::size_t end) {
+    if (end > first) std::ranges::fill(gradient.subspan(first, end - first), 0.0f);
+  };
+  for (const auto& each : written) {
+    zero_until(std::min(each.first, last));
+    first = std::max(first, each.first + each.count);
+  }
+  zero_until(last);
+}
+
 void gradient_blocks::use(const parameter_block& block) {
   if (!block.gradient.empty()) record_of(block.gradient);
 }
 
 gradient_blocks::place gradient_blocks::part(const parameter_block& block, std::size_t first,
                                              std::size_t count) {
-  auto& written = record_of(block.gradient).written;
-  const bool is_first =
-      std::ranges::none_of(written, [&](const auto& each) { return each.first == first; });
-  if (is_first) written.push_back({first, count});
-  return {block.gradient.data() + first, is_first};
+  auto& of = record_of(block.gradient);
+  float* to = block.gradient.data() + first;
+  bool is_first = true;
+  for (const auto& each : of.written) {
+    if (each.first == first && each.count == count) return {to, false};
+    if (each.first < first + count && first < each.first + each.count) is_first = false;
+  }
+  if (!is_first) of.zero_gaps(first, first + count);
+  of.written.push_back({first, count});
+  return {to, is_first};
 }
 
 void gradient_blocks::finish() {
-  for (std::size_t i = 0; i < used_; ++i) {
-    auto& [gradient, written] = records_[i];
-    std::ranges::sort(written, {}, &part_range::first);
-    std::size_t end = 0;
-    const auto zero_until = [&, to = gradient](std::size_t next) {
-      if (next > end) std::ranges::fill(to.subspan(end, next - end), 0.0f);
-    };
-    for (const auto& each : written) {
-      zero_until(each.first);
-      end = each.first + each.count;
-    }
-    zero_until(gradient.size());
-  }
+  for (std::size_t i = 0; i < used_; ++i) records_[i].zero_gaps(0, records_[i].gradient.size());
 }
 
 float* graph_node::resize(int row_count, int column_count) {

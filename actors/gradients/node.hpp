@@ -24,7 +24,7 @@ class gradient_blocks {
   /// Makes the block's gradient one that finish() completes.
   void use(const parameter_block& block);
   /// Returns where the derivative by `count` parameters from `first` on belongs, and whether it is
-  /// the first one. Later ones must be added.
+  /// the first one. Later ones must be added. Parts may overlap.
   struct place {
     float* to = nullptr;
     bool is_first = true;
@@ -40,6 +40,9 @@ class gradient_blocks {
   struct record {
     std::span<float> gradient;
     std::vector<part_range> written;
+
+    /// Sets the numbers from `first` to `last` - 1 that no part has written to zero.
+    void zero_gaps(std::size_t first, std::size_t last);
   };
   record& record_of(std::span<float> gradient);
 

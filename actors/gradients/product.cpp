@@ -23,48 +23,25 @@ void product_node::forward(graph_node& x, graph_node& y, float_block& transposed
   sum_ = &sum;
   float* result = resize(x.rows, y.columns);
   want(x.is_trained() || y.is_trained());
-  multiply({.left = x.value,
-            .row_stride = x.columns,
-            .step_stride = 1,
-            .right = y.value,
-            .rows = rows,
-            .steps = x.columns,
-            .columns = columns},
-           result);
+  multiply(x.value, y.value, nullptr, activation::linear,
+           {.rows = rows, .in = x.columns, .out = columns}, result);
 }
 
 void product_node::backward() {
   const float* d = derivative.data();
   if (x_->is_trained()) {  // dL/dx = dL/dz y^T
     const auto [first, count] = x_->wanted;
-    float* transposed = grown(*transposed_, static_cast<std::size_t>(count) * columns);
-    transpose(y_->value + static_cast<std::ptrdiff_t>(first) * columns, count, columns, transposed);
+    const float* right = y_->value + static_cast<std::ptrdiff_t>(first) * columns;
     const bool is_first = !x_->has_derivative;
     float* to = x_->open_derivative();
     overwrite_or_add(to, is_first, static_cast<std::size_t>(rows) * count, *sum_, [&](float* z) {
-      multiply({.left = d,
-                .row_stride = columns,
-                .step_stride = 1,
-                .right = transposed,
-                .rows = rows,
-                .steps = columns,
-                .columns = count},
-               z);
+      derivative_by_left(d, right, {.rows = rows, .in = count, .out = columns}, *transposed_, z);
     });
   }
   if (y_->is_trained()) {  // dL/dy = x^T dL/dz
-    const bool is_first = !y_->has_derivative;
-    float* to = y_->open_derivative();
-    overwrite_or_add(to, is_first, y_->size(), *sum_, [&](float* z) {
-      multiply({.left = x_->value,
-                .row_stride = 1,
-                .step_stride = x_->columns,
-                .right = d,
-                .rows = x_->columns,
-                .steps = rows,
-                .columns = columns},
-               z);
-    });
+    float* all = grown(*sum_, y_->size());
+    derivative_by_right(x_->value, d, {.rows = rows, .in = x_->columns, .out = columns}, all);
+    add_derivative(*y_, [=](std::ptrdiff_t i) { return all[i]; });
   }
 }
 

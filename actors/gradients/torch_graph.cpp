@@ -6,6 +6,8 @@
 #include <numbers>
 #include <utility>
 
+#include "actors/gradients/choices.hpp"
+#include "actors/gradients/layer_norm.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -180,6 +182,12 @@ variable torch_graph::log_softmax(variable x) {
   return keep(at(x).log_softmax(1));
 }
 
+variable torch_graph::layer_norm(variable x, variable scale, variable shift) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at::layer_norm(at(x), {x.columns()}, at(scale).view({-1}), at(shift).view({-1}),
+                             detail::layer_norm_eps));
+}
+
 variable torch_graph::slice(variable x, int first, int count) {
   const at::AutoGradMode with_grad(true);
   return keep(at(x).narrow(1, first, count));
@@ -199,7 +207,14 @@ variable torch_graph::concat(std::span<const variable> parts) {
 
 variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   const at::AutoGradMode with_grad(true);
+  detail::require_choices(chosen, x.columns());
   return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
+}
+
+variable torch_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
+  const at::AutoGradMode with_grad(true);
+  detail::require_choices(chosen, x.rows());
+  return keep(at::embedding(at(x), link_.to_device(view_of(chosen))));
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {

@@ -117,6 +117,40 @@ TROUPE_CPU_CLONES void transpose_blocks(const float* matrix, index rows, index c
 
 }  // namespace
 
+void multiply(const float* x, const float* w, const float* bias, activation kind,
+              product_sizes sizes, float* y) {
+  multiply({.left = x,
+            .row_stride = sizes.in,
+            .step_stride = 1,
+            .right = w,
+            .bias = bias,
+            .rows = sizes.rows,
+            .steps = sizes.in,
+            .columns = sizes.out,
+            .relu = kind == activation::relu},
+           y);
+  if (kind != activation::relu) activate(kind, sizes.rows * sizes.out, y);
+}
+
+void derivative_by_right(const float* x, const float* d_y, product_sizes sizes, float* d_w) {
+  multiply({.left = x,
+            .row_stride = 1,
+            .step_stride = sizes.in,
+            .right = d_y,
+            .rows = sizes.in,
+            .steps = sizes.rows,
+            .columns = sizes.out},
+           d_w);
+}
+
+void derivative_by_left(const float* d_y, const float* w, product_sizes sizes,
+                        float_block& transposed, float* d_x) {
+  float* turned = grown(transposed, static_cast<std::size_t>(sizes.in * sizes.out));
+  transpose(w, sizes.in, sizes.out, turned);
+  multiply(d_y, turned, nullptr, activation::linear,
+           {.rows = sizes.rows, .in = sizes.out, .out = sizes.in}, d_x);
+}
+
 void activate(activation kind, index count, float* y) {
   switch (kind) {
     case activation::tanh:

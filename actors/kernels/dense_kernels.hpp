@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "actors/kernels/activation.hpp"
+#include "actors/kernels/float_block.hpp"
 
 /// The functions work on plain row-major blocks of floats. At the sizes of classic control
 /// (4-64-64-2) a libtorch operator spends most of its time on overhead, which these loops don't
@@ -25,6 +26,21 @@ struct product {
   bool relu = false;  ///< negative elements become 0
 };
 void multiply(const product& p, float* result);
+
+/// The sizes of a product y = x w of matrices x[rows, in] and w[in, out], such as that of a layer.
+struct product_sizes {
+  std::ptrdiff_t rows = 0;
+  std::ptrdiff_t in = 0;
+  std::ptrdiff_t out = 0;
+};
+/// Writes y[rows, out] = activation(x w + bias[out]). The bias may be null.
+void multiply(const float* x, const float* w, const float* bias, activation kind,
+              product_sizes sizes, float* y);
+/// Writes dL/dw = x^T dL/dy.
+void derivative_by_right(const float* x, const float* d_y, product_sizes sizes, float* d_w);
+/// Writes dL/dx = dL/dy w^T. `transposed` is a work buffer.
+void derivative_by_left(const float* d_y, const float* w, product_sizes sizes,
+                        float_block& transposed, float* d_x);
 
 /// Applies the activation in place. tanh and elu are within 2e-7 of the exact value. NaN stays NaN.
 void activate(activation kind, std::ptrdiff_t count, float* y);

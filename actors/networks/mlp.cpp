@@ -69,17 +69,8 @@ const float* mlp::forward(const float* parameters, const float* x, int rows,
     const auto& layer = layers_[i];
     const std::size_t count = static_cast<std::size_t>(rows) * layer.out;
     float* output = grown(buffers.outputs[i], count);
-    multiply({.left = input,
-              .row_stride = layer.in,
-              .step_stride = 1,
-              .right = parameters + layer.weight,
-              .bias = parameters + layer.bias,
-              .rows = rows,
-              .steps = layer.in,
-              .columns = layer.out,
-              .relu = activation_of(i) == activation::relu},
-             output);
-    if (activation_of(i) != activation::relu) activate(activation_of(i), count, output);
+    multiply(input, parameters + layer.weight, parameters + layer.bias, activation_of(i),
+             {.rows = rows, .in = layer.in, .out = layer.out}, output);
     input = output;
   }
   return input;
@@ -114,17 +105,9 @@ const float* mlp::through_layer(std::size_t i, const float* parameters, int rows
                                 const float* d_features) const {
   const auto& layer = layers_[i];
   const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
-  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
-  transpose(parameters + layer.weight, layer.in, layer.out, transposed);
   float* d_input = grown(buffers.d_input, count);
-  multiply({.left = d_output,
-            .row_stride = layer.out,
-            .step_stride = 1,
-            .right = transposed,
-            .rows = rows,
-            .steps = layer.out,
-            .columns = layer.in},
-           d_input);
+  derivative_by_left(d_output, parameters + layer.weight,
+                     {.rows = rows, .in = layer.in, .out = layer.out}, buffers.transposed, d_input);
   for (std::size_t j = 0; d_features && j < count; ++j) d_input[j] += d_features[j];
   activate_backward(activation_of(i - 1), count, buffers.outputs[i - 1].data(), d_input);
   std::swap(buffers.d_input, buffers.d_output);
@@ -137,15 +120,8 @@ void mlp::backward(const float* parameters, const float* x, int rows, const floa
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const auto& layer = layers_[i];
     const float* input = i == 0 ? x : buffers.outputs[i - 1].data();
-    // dL/dW = input^T dL/dy, dL/db = sum of dL/dy
-    multiply({.left = input,
-              .row_stride = 1,
-              .step_stride = layer.in,
-              .right = d_output,
-              .rows = layer.in,
-              .steps = rows,
-              .columns = layer.out},
-             gradient + layer.weight);
+    derivative_by_right(input, d_output, {.rows = rows, .in = layer.in, .out = layer.out},
+                        gradient + layer.weight);
     sum_rows(d_output, rows, layer.out, gradient + layer.bias);
     const bool last = i + 1 == layers_.size();
     if (i > 0) {

@@ -47,21 +47,29 @@ void critic_ensemble::initialise(action_random& random, bool orthogonal) {
 
 variable critic_ensemble::values(variable obs, variable action,
                                  const parameter_block& block) const {
-  return values(obs, action, block, count_);
+  const auto inputs = inputs_of(obs, action, block);
+  auto all = value_of(0, inputs, block);
+  for (int i = 1; i < count_; ++i) all = concat({all, value_of(i, inputs, block)});
+  return all;
 }
 
-variable critic_ensemble::values(variable obs, variable action, const parameter_block& block,
-                                 int among) const {
+variable critic_ensemble::first_value(variable obs, variable action,
+                                      const parameter_block& block) const {
+  return value_of(0, inputs_of(obs, action, block), block);
+}
+
+variable critic_ensemble::inputs_of(variable obs, variable action,
+                                    const parameter_block& block) const {
   auto features = obs;
   if (extractor_) {
     features = obs.owner().features(obs, block, extractor_offset(), *extractor_);
   }
-  const auto x = concat({features, action});
-  critic_values_.clear();
-  for (int i = 0; i < among; ++i) {
-    critic_values_.push_back(perceptron(network_, x, block, i * stride_).outputs);
-  }
-  return concat(critic_values_);
+  return concat({features, action});
+}
+
+variable critic_ensemble::value_of(int critic, variable inputs,
+                                   const parameter_block& block) const {
+  return perceptron(network_, inputs, block, critic * stride_).outputs;
 }
 
 }  // namespace troupe::detail

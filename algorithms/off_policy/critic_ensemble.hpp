@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "actors/gradients/graph.hpp"
 #include "actors/kernels/float_block.hpp"
@@ -42,18 +41,22 @@ class critic_ensemble {
   std::span<float> target() { return target_; }
   std::span<const float> target() const { return target_; }
 
-  /// Computes Q_i(s, a) [rows, among] of the first `among` critics, or of all of them.
+  /// Computes Q_i(s, a) of all critics [rows, critics].
   variable values(variable obs, variable action, const parameter_block& block) const;
-  variable values(variable obs, variable action, const parameter_block& block, int among) const;
+  /// Computes Q_1(s, a) [rows, 1].
+  variable first_value(variable obs, variable action, const parameter_block& block) const;
 
  private:
+  /// What all critics see, [rows, F + A].
+  variable inputs_of(variable obs, variable action, const parameter_block& block) const;
+  variable value_of(int critic, variable inputs, const parameter_block& block) const;
+
   int count_;
   std::optional<feature_extractor> extractor_;
   mlp network_;
   std::size_t stride_;
   float_block parameters_, target_;
   device_link link_;
-  mutable std::vector<variable> critic_values_;  // the memory of values()
 };
 
 }  // namespace troupe::detail

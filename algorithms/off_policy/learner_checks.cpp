@@ -1,14 +1,8 @@
-#include "actors/torch/torch.hpp"
-
 #include "algorithms/off_policy/learner_checks.hpp"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
-
-#include "actors/gradients/kernel_graph.hpp"
-#include "actors/gradients/torch_graph.hpp"
-#include "actors/networks/backend_choice.hpp"
 
 namespace troupe::detail {
 
@@ -18,21 +12,4 @@ void expect_size(const char* algorithm, const char* what, std::size_t got, std::
       fmt::format("{} state: {} of {} numbers, expected {}", algorithm, what, got, expected));
 }
 
-bool uses_fused(gradient_backend backend, const network_stack& net) {
-  const auto choice = choose_backend(backend, {.net = &net.top(),
-                                               .has_convolutions = net.has_convolutions(),
-                                               .is_on_host = net.is_on_host()});
-  log_once(choice);
-  return choice.fused;
-}
-
 }  // namespace troupe::detail
-
-namespace troupe {
-
-std::unique_ptr<graph> make_graph(gradient_backend backend, const detail::network_stack& net) {
-  if (detail::uses_fused(backend, net)) return std::make_unique<kernel_graph>();
-  return std::make_unique<torch_graph>(net.link());
-}
-
-}  // namespace troupe

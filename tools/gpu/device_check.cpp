@@ -35,11 +35,11 @@
 #include "actors/networks/device_memory.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
+#include "tests/algorithms/batch_tensors.hpp"
 
 namespace troupe {
 namespace {

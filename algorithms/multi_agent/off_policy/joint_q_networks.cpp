@@ -28,13 +28,19 @@ joint_q_networks::joint_q_networks(const network_shape& shape, const network_opt
   }
   policy_of_agent_.resize(agents());
   place_of_agent_.resize(agents());
+  int place = 0;
   for (std::size_t policy = 0; policy < policies(); ++policy) {
-    int place = 0;
     for (const auto agent : rows_.agents_of(policy)) {
       policy_of_agent_[agent] = static_cast<int>(policy);
       place_of_agent_[agent] = place++;
     }
   }
+}
+
+std::vector<const detail::network_stack*> joint_q_networks::stacks() const {
+  std::vector<const detail::network_stack*> all;
+  for (const auto& each : of_policy_) all.push_back(&each.stack);
+  return all;
 }
 
 void joint_q_networks::initialise(action_random& random, bool orthogonal, float* parameters) const {

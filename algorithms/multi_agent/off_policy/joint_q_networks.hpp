@@ -34,6 +34,8 @@ class joint_q_networks {
   const agent_rows& rows() const { return rows_; }
   std::size_t policies() const { return of_policy_.size(); }
   const one& operator[](std::size_t policy) const { return of_policy_[policy]; }
+  /// [policies] The networks, in the order of the policies.
+  std::vector<const detail::network_stack*> stacks() const;
   std::size_t agents() const { return shape_.agents.size(); }  ///< N
   /// [N] The policy of each agent.
   const std::vector<int>& policy_of_agent() const { return policy_of_agent_; }
@@ -46,17 +48,19 @@ class joint_q_networks {
   /// each agent: a matrix [B, N].
   template <class F>
   variable by_agents(const F& column_of) const {
-    parts_.clear();
-    for (std::size_t policy = 0; policy < policies(); ++policy) {
-      const auto members = static_cast<int>(rows_.agents_of(policy).size());
-      parts_.push_back(reshape(column_of(policy), members));
+    const auto matrix_of = [&](std::size_t policy) {
+      return reshape(column_of(policy), static_cast<int>(rows_.agents_of(policy).size()));
+    };
+    auto by_policies = matrix_of(0);
+    if (policies() == 1) return by_policies;
+    for (std::size_t policy = 1; policy < policies(); ++policy) {
+      by_policies = concat({by_policies, matrix_of(policy)});
     }
-    if (policies() == 1) return parts_.front();
-    for (std::size_t agent = 0; agent < agents(); ++agent) {
-      const auto policy = static_cast<std::size_t>(policy_of_agent_[agent]);
-      parts_.push_back(slice(parts_[policy], place_of_agent_[agent], 1));
+    auto all = slice(by_policies, place_of_agent_[0], 1);
+    for (std::size_t agent = 1; agent < agents(); ++agent) {
+      all = concat({all, slice(by_policies, place_of_agent_[agent], 1)});
     }
-    return concat(std::span(parts_).subspan(policies()));
+    return all;
   }
 
  private:
@@ -64,9 +68,8 @@ class joint_q_networks {
   agent_rows rows_;
   std::vector<one> of_policy_;
   std::vector<int> policy_of_agent_;
-  std::vector<int> place_of_agent_;  // among the agents of its policy
+  std::vector<int> place_of_agent_;  // [N] its column where agents are in the order of policies
   std::size_t count_ = 0;
-  mutable std::vector<variable> parts_;  // the memory of by_agents()
 };
 
 /// A batch of B transitions as the policies of N agents see it. A policy with N_p agents has B N_p

@@ -13,11 +13,7 @@ namespace {
 
 /// Makes the graph for all networks, on libtorch if one of them needs it.
 std::unique_ptr<graph> make_graph(gradient_backend backend, const joint_q_networks& networks) {
-  std::size_t decides = 0;
-  for (std::size_t i = 0; i < networks.policies(); ++i) {
-    if (!detail::uses_fused(backend, networks[i].stack)) decides = i;
-  }
-  return make_graph(backend, networks[decides].stack);
+  return make_graph(backend, networks.stacks());
 }
 
 std::size_t size_of(const std::unique_ptr<value_mixer>& mixer) {

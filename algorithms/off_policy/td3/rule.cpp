@@ -29,7 +29,7 @@ variable td3_actor_loss(graph& g, const detail::network_stack& actor,
                         const detail::critic_ensemble& critics, const transition_batch& batch) {
   const auto obs = g.constant(batch.obs, actor.inputs());
   const auto action = forward(actor, obs, actor_parameters).outputs;
-  return -mean(critics.values(obs, action, {critics.parameters()}, 1));
+  return -mean(critics.first_value(obs, action, {critics.parameters()}));
 }
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ constexpr std::size_t matrix = rows * columns;
 constexpr std::size_t second = matrix, column_at = 2 * matrix, row_at = column_at + rows;
 constexpr std::size_t weight_at = row_at + columns, bias_at = weight_at + 12, total = bias_at + 3;
 
-const std::vector<std::int64_t> choices{3, 0, 1, 1, 2};
+const std::vector<std::int64_t> choices{3, 0, 1, 1, 2}, others{4, 4, 0, 1, 3};
 const std::vector<float> weights{0.5f, 2.0f, 1.0f, 0.0f, 1.5f};
 // Rows that allow all, none, one, some and some.
 const std::vector<float> allowed{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0};
@@ -44,6 +44,9 @@ variable layer_of(const arguments& in, activation kind) {
   return in.g.dense(in.x, in.block, {.in = 4, .out = 3, .weight = weight_at, .bias = bias_at},
                     kind);
 }
+
+/// The first row of y.
+variable other_row(const arguments& in) { return in.g.parameter(in.block, second, 1, columns); }
 
 const std::vector<operation_case>& cases() {
   static const std::vector<operation_case> all{
@@ -72,6 +75,11 @@ const std::vector<operation_case>& cases() {
       {"elu", [](const auto& in) { return elu(in.x); }},
       {"huber", [](const auto& in) { return huber(2.0f * in.x); }},
       {"product", [](const auto& in) { return product(in.x, slice(in.y, 0, 4)); }},
+      {"product with a matrix beside a constant",
+       [](const auto& in) {
+         const auto fixed = stop_gradient(in.g.parameter(in.block, second, columns, 2));
+         return product(in.x, concat({fixed, in.g.parameter(in.block, second + 8, columns, 2)}));
+       }},
       {"row_dense of one output", [](const auto& in) { return row_dense(in.x, in.y, in.column); }},
       {"row_dense of two outputs",
        [](const auto& in) {
@@ -92,6 +100,19 @@ const std::vector<operation_case>& cases() {
       {"row_min", [](const auto& in) { return row_min(in.x); }},
       {"row_max", [](const auto& in) { return row_max(in.x); }},
       {"log_softmax", [](const auto& in) { return log_softmax(in.x); }},
+      {"layer_norm", [](const auto& in) { return layer_norm(in.x, in.row, other_row(in)); }},
+      {"layer_norm of its own shift",
+       [](const auto& in) { return layer_norm(in.y, in.row, other_row(in)); }},
+      {"layer_norm twice with the same scale",
+       [](const auto& in) {
+         return layer_norm(in.x, in.row, other_row(in)) +
+                layer_norm(square(in.x) + in.x, in.row, in.row);
+       }},
+      {"layer_norm of numbers beside a constant",
+       [](const auto& in) {
+         const auto x = concat({stop_gradient(slice(in.x, 0, 2)), slice(in.y, 0, 2)});
+         return layer_norm(x, in.row, in.row);
+       }},
       {"slice", [](const auto& in) { return slice(in.x, 1, 2); }},
       {"concat", [](const auto& in) { return concat({in.x, in.column, in.y}); }},
       {"concat beside a constant",
@@ -103,6 +124,13 @@ const std::vector<operation_case>& cases() {
       {"gather of argmax among the allowed",
        [](const auto& in) { return gather(in.x, argmax(in.y, allowed)); }},
       {"gather of argmax", [](const auto& in) { return gather(in.x, argmax(in.y)); }},
+      {"select_rows", [](const auto& in) { return select_rows(in.x, choices); }},
+      {"select_rows twice of the same matrix",
+       [](const auto& in) { return select_rows(in.x, choices) * select_rows(in.x, others); }},
+      {"select_rows of a matrix beside a constant",
+       [](const auto& in) {
+         return select_rows(concat({stop_gradient(slice(in.x, 0, 1)), slice(in.y, 1, 3)}), choices);
+       }},
       {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
       {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
       {"tanh layer", [](const auto& in) { return layer_of(in, activation::tanh); }},
@@ -193,6 +221,97 @@ TEST_CASE("graph: each operation's derivative is that of finite differences, on 
   }
 }
 
+/// The numbers of a row with the mean 0 and, but for 1e-5, the variance 1.
+std::vector<double> normalised(const float* row, int count) {
+  double mean = 0, variance = 0;
+  for (int k = 0; k < count; ++k) mean += row[k] / double(count);
+  for (int k = 0; k < count; ++k) variance += std::pow(row[k] - mean, 2) / count;
+  std::vector<double> n;
+  for (int k = 0; k < count; ++k) n.push_back((row[k] - mean) / std::sqrt(variance + 1e-5));
+  return n;
+}
+
+TEST_CASE("graph: layer_norm and its derivatives are those of its equation, on both engines") {
+  constexpr int height = 3, width = 6;
+  // A row of usual numbers, one of large numbers that hardly differ, and one of equal numbers.
+  const std::vector<float> x{0.5f, -1.0f, 2.0f, 0.25f, -3.0f, 1.5f,  //
+                             1000, 1001,  999,  1000,  1002,  998,   //
+                             4,    4,     4,    4,     4,     4};
+  const std::vector<float> scale{1, 2, 0.5f, -1, 3, 0.25f}, shift{0, 1, -1, 2, 0.5f, -2};
+  const std::vector<float> d{1, -2, 0.5f, 3, 0.25f, -1, 2, 1, 0, -1, 3, 0.5f, 1, 1, -2, 0, 2, 1};
+  std::vector<float> parameters(scale);
+  parameters.insert(parameters.end(), shift.begin(), shift.end());
+  parameters.insert(parameters.end(), x.begin(), x.end());
+  engines on;
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    std::vector<float> gradient(parameters.size());
+    const parameter_block block{parameters, gradient};
+    const auto y =
+        layer_norm(g->parameter(block, 2 * width, height, width), g->parameter(block, 0, 1, width),
+                   g->parameter(block, width, 1, width));
+    g->backward(sum(row_sum(y * g->constant(d, width))));
+    std::vector<double> d_scale(width), d_shift(width);
+    for (int row = 0; row < height; ++row) {
+      CAPTURE(row);
+      const float* of_row = x.data() + row * width;
+      const auto n = normalised(of_row, width);
+      double variance = 0, sum = 0, products = 0;
+      for (int k = 0; k < width; ++k) {
+        const int i = row * width + k;
+        CHECK(g->values(y)[i] == Approx(scale[k] * n[k] + shift[k]).epsilon(1e-6).margin(1e-6));
+        d_scale[k] += n[k] * d[i];
+        d_shift[k] += d[i];
+        sum += scale[k] * d[i] / width;
+        products += scale[k] * d[i] * n[k] / width;
+        for (int j = 0; j < width; ++j) {
+          variance += std::pow(double(of_row[k]) - of_row[j], 2) / (2.0 * width * width);
+        }
+      }
+      for (int k = 0; k < width; ++k) {
+        const int i = row * width + k;
+        const double expected =
+            (scale[k] * d[i] - sum - n[k] * products) / std::sqrt(variance + 1e-5);
+        CHECK(gradient[2 * width + i] == Approx(expected).epsilon(1e-5).margin(1e-5));
+      }
+    }
+    for (int k = 0; k < width; ++k) {
+      CHECK(gradient[k] == Approx(d_scale[k]).epsilon(1e-5).margin(1e-5));
+      CHECK(gradient[width + k] == Approx(d_shift[k]).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("graph: a row that isn't finite spoils no other row of a layer_norm") {
+  engines on;
+  const std::vector<float> numbers{1, std::nanf(""), 1, 3}, scale{1, 1}, shift{0, 0};
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const auto y =
+        layer_norm(g->constant(numbers, 2), g->constant(scale, 2), g->constant(shift, 2));
+    CHECK(std::isnan(g->values(y)[0]));
+    CHECK(g->values(y)[2] == Approx(-1).epsilon(1e-4));
+    CHECK(g->values(y)[3] == Approx(1).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("graph: select_rows takes rows, whose derivatives are summed, on both engines") {
+  engines on;
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8}, d{1, 10, 100, 1000, 2, 20};
+  const std::vector<std::int64_t> chosen{2, 0, 2};
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    for (int step = 0; step < 2; ++step) {
+      g->clear();
+      std::vector<float> gradient(8, 7.0f);
+      const auto y = select_rows(g->parameter({numbers, gradient}, 0, 4, 2), chosen);
+      CHECK(y.rows() == 3);
+      CHECK(y.columns() == 2);
+      const auto values = g->values(y);
+      CHECK(std::vector(values.begin(), values.end()) == std::vector<float>{5, 6, 1, 2, 5, 6});
+      g->backward(sum(row_sum(y * g->constant(d, 2))));
+      CHECK(gradient == std::vector<float>{100, 1000, 0, 0, 3, 30, 0, 0});
+    }
+  }
+}
+
 TEST_CASE("graph: argmax chooses among what is allowed, among all where nothing is") {
   engines on;
   std::vector<float> numbers(matrix);
@@ -229,6 +348,33 @@ TEST_CASE("graph: parameters that a loss does not depend on get a derivative of 
   }
 }
 
+TEST_CASE("graph: parameters that several matrices share get the sum of their derivatives") {
+  engines on;
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  struct part {
+    std::size_t first;
+    int count;
+  };
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    for (const auto& parts : {std::vector<part>{{1, 2}, {1, 4}}, std::vector<part>{{1, 4}, {1, 2}},
+                              std::vector<part>{{0, 3}, {2, 3}}, std::vector<part>{{2, 3}, {0, 3}},
+                              std::vector<part>{{0, 1}, {3, 1}, {0, 5}}}) {
+      std::vector<float> gradient(6, 7.0f), expected(6);
+      const parameter_block block{values, gradient};
+      g->clear();
+      variable loss;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto [first, count] = parts[i];
+        const auto each = sum(row_sum(square(g->parameter(block, first, 1, count))));
+        loss = i == 0 ? each : loss + each;
+        for (auto k = first; k < first + count; ++k) expected[k] += 2 * values[k];
+      }
+      g->backward(loss);
+      CHECK(gradient == expected);
+    }
+  }
+}
+
 TEST_CASE("graph: sizes that don't fit are refused") {
   using Catch::Contains;
   kernel_graph g;
@@ -241,6 +387,11 @@ TEST_CASE("graph: sizes that don't fit are refused") {
   CHECK_THROWS_WITH(gather(x, choices), Contains("5 choices for a matrix of 3 rows"));
   const std::vector<std::int64_t> far{0, 4, 0};
   CHECK_THROWS_WITH(gather(x, far), Contains("a choice of 4, expected 0 to 3"));
+  const auto row = slice(g.constant(numbers, 12), 0, 4);
+  CHECK_THROWS_WITH(layer_norm(x, row, x),
+                    Contains("a layer norm of a matrix [3, 4] with the scale [1, 4] and the shift "
+                             "[3, 4], expected rows of 4"));
+  CHECK_THROWS_WITH(layer_norm(y, row, row), Contains("expected rows of 3"));
   CHECK_THROWS_WITH(argmax(x, std::span(numbers).first(9)),
                     Contains("9 flags of what a matrix [3, 4] allows"));
   CHECK_THROWS_WITH(reshape(x, 5), Contains("a matrix [3, 4] in rows of 5, expected whole rows"));
@@ -253,6 +404,24 @@ TEST_CASE("graph: sizes that don't fit are refused") {
   CHECK_THROWS_WITH(g.constant(numbers, 5), Contains("12 numbers in rows of 5"));
   CHECK_THROWS_WITH(g.backward(x), Contains("a loss [3, 4], expected one number"));
   CHECK_THROWS_WITH(g.parameter({numbers}, 10, 1, 3), Contains("from parameter 10 on"));
+}
+
+TEST_CASE("graph: a choice that is out of range is refused by both engines") {
+  engines on;
+  const std::vector<float> numbers(12, 1.0f);
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const auto x = g->constant(numbers, 4);
+    for (const std::int64_t each : {-1, 4}) {
+      const std::vector<std::int64_t> chosen{0, each, 0};
+      CHECK_THROWS_WITH(gather(x, chosen),
+                        "graph: a choice of " + std::to_string(each) + ", expected 0 to 3");
+    }
+    for (const std::int64_t each : {-1, 3}) {
+      const std::vector<std::int64_t> chosen{0, each, 0};
+      CHECK_THROWS_WITH(select_rows(x, chosen),
+                        "graph: a choice of " + std::to_string(each) + ", expected 0 to 2");
+    }
+  }
 }
 
 TEST_CASE("graph: NaN stays NaN through every operation of single elements") {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "actors/gradients/kernel_graph.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/multi_agent/off_policy/iql/learner.hpp"
@@ -111,6 +112,24 @@ TEST_CASE("learners: a gradient step of several agents on the kernels allocates 
   options.double_q = false;
   CHECK(count_updates(qmix_learner(shape, options, 1, {}, {.input = mixer_input::none}), batch) ==
         0);
+}
+
+TEST_CASE("graph: a step with select_rows and layer_norm on the kernels allocates nothing") {
+  const std::vector<float> values(24, 0.5f);
+  std::vector<float> gradient(24);
+  const std::vector<std::int64_t> chosen{3, 0, 0, 1};
+  const parameter_block block{values, gradient};
+  kernel_graph g;
+  const auto step = [&] {
+    g.clear();
+    const auto rows = select_rows(g.parameter(block, 0, 4, 4), chosen);
+    const auto scale = g.parameter(block, 16, 1, 4), shift = g.parameter(block, 20, 1, 4);
+    g.backward(mean(row_sum(square(layer_norm(rows, scale, shift)))));
+  };
+  step();
+  const auto before = testing::allocations();
+  for (int i = 0; i < 10; ++i) step();
+  CHECK(testing::allocations() == before);
 }
 
 TEST_CASE("calls of each kind of endpoint allocate nothing in steady state") {

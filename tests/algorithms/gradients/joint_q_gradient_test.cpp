@@ -11,7 +11,7 @@
 #include "algorithms/multi_agent/off_policy/qmix/mixing_network.hpp"
 #include "algorithms/multi_agent/off_policy/rule.hpp"
 #include "algorithms/multi_agent/off_policy/vdn/learner.hpp"
-#include "algorithms/off_policy/batch_tensors.hpp"
+#include "tests/algorithms/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/off_policy/random_agents.hpp"

@@ -10,19 +10,6 @@
 #include "algorithms/off_policy/model_tensors.hpp"
 
 namespace troupe {
-namespace {
-
-/// The actor whose size and device decide which engine computes the gradients of all policies.
-const detail::network_stack& deciding_actor(gradient_backend backend,
-                                            const maddpg_networks& networks) {
-  for (std::size_t i = 0; i < networks.policies(); ++i) {
-    if (!detail::uses_fused(backend, networks[i].actor)) return networks[i].actor;
-  }
-  return networks[0].actor;
-}
-
-}  // namespace
-
 maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options& options,
                                std::uint64_t seed, const agents_section& agents)
     : learner("maddpg", learning_of(options), seed),
@@ -33,7 +20,7 @@ maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options&
       target_actors_(actors_.size()),
       reward_scale_(options.normalize_reward, networks_.shape().agents.size()) {
   const adam_options with{.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm};
-  const auto& deciding = deciding_actor(options.backend, networks_);
+  const auto deciding = networks_.actors();
   const auto engine = [&] { return make_graph(options.backend, deciding); };
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     auto& of = networks_[i];

@@ -55,6 +55,12 @@ maddpg_networks::maddpg_networks(const network_shape& shape, const network_optio
   }
 }
 
+std::vector<const detail::network_stack*> maddpg_networks::actors() const {
+  std::vector<const detail::network_stack*> all;
+  for (const auto& each : of_policy_) all.push_back(&each.actor);
+  return all;
+}
+
 void maddpg_networks::view(const std::vector<float>& obs, int rows, float* to) const {
   const float* row = obs.data();
   for (int b = 0; b < rows; ++b, row += shape_.obs_size, to += seen_.size) {

@@ -41,6 +41,8 @@ class maddpg_networks {
   std::size_t policies() const { return of_policy_.size(); }
   one& operator[](std::size_t policy) { return of_policy_[policy]; }
   const one& operator[](std::size_t policy) const { return of_policy_[policy]; }
+  /// [policies] The actors, in the order of the policies.
+  std::vector<const detail::network_stack*> actors() const;
   std::size_t actor_count() const { return count_; }  ///< The parameters of all actors, P.
   /// Where x lies in an observation row.
   agent_layout::range seen() const { return seen_; }

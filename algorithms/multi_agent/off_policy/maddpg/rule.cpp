@@ -66,7 +66,7 @@ variable maddpg_actor_loss(graph& g, const maddpg_networks& networks, std::size_
 
   const auto mu = forward(actor, g.constant(rows.inputs, actor.inputs()), actor_parameters).outputs;
   const auto action = with_own_action(networks, policy, x, taken, mu);
-  return -mean(critics.values(x, action, {critics.parameters()}, 1));
+  return -mean(critics.first_value(x, action, {critics.parameters()}));
 }
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
-#include "algorithms/off_policy/batch_tensors.hpp"
+#include "tests/algorithms/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/gradient_by_torch.hpp"
 #include "tests/algorithms/learner_parts.hpp"
