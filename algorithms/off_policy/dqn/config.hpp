@@ -67,6 +67,4 @@ struct dqn_config : off_policy_config_with<dqn_options> {
 void describe(options_schema<dqn_options>& s);
 void describe(options_schema<dqn_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const dqn_config& config);
-
 }  // namespace troupe

@@ -52,6 +52,4 @@ void describe(options_schema<maddpg_options>& s);
 void describe(options_schema<maddpg_config>& s);
 void describe(options_schema<matd3_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const maddpg_config& config);
-
 }  // namespace troupe

@@ -51,6 +51,4 @@ void describe(options_schema<qmix_config>& s) {
   s.field("mixer", &qmix_config::mixer).help("The options of the mixing network.");
 }
 
-std::vector<idle_rule> idle_rules_of(const qmix_config& c) { return idle_rules_of_team(c); }
-
 }  // namespace troupe

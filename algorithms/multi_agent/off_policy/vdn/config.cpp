@@ -11,6 +11,4 @@ void describe(options_schema<vdn_config>& s) {
   describe_team(s);
 }
 
-std::vector<idle_rule> idle_rules_of(const vdn_config& c) { return idle_rules_of_team(c); }
-
 }  // namespace troupe

@@ -11,6 +11,4 @@ ippo_config::ippo_config() {
 
 void describe(options_schema<ippo_config>& s) { describe_multi_agent_on_policy(s); }
 
-std::vector<idle_rule> idle_rules_of(const ippo_config& c) { return idle_rules_of(c, c.trainer); }
-
 }  // namespace troupe

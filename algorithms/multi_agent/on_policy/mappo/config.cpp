@@ -18,6 +18,4 @@ void describe(options_schema<mappo_config>& s) {
           "global state, observations are those of all agents, none is nothing, as in ippo.");
 }
 
-std::vector<idle_rule> idle_rules_of(const mappo_config& c) { return idle_rules_of(c, c.trainer); }
-
 }  // namespace troupe
