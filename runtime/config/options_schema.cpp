@@ -81,11 +81,6 @@ const std::string& struct_kind::name_at(const void* object, const void* place) c
 std::vector<option_effect> struct_kind::missing_effects(
     const void* object, const std::vector<std::string>& before) const {
   std::vector<option_effect> missing;
-  for (auto effect : effects_) {
-    if (effect.has_it && effect.has_it(object)) continue;
-    effect.path.insert(effect.path.begin(), before.begin(), before.end());
-    missing.push_back(std::move(effect));
-  }
   for (const auto& field : fields_) {
     const auto* section = field.kind->fields();
     if (!section) continue;
@@ -93,6 +88,11 @@ std::vector<option_effect> struct_kind::missing_effects(
     path.push_back(field.name);
     for (auto& effect : section->missing_effects(field.place(const_cast<void*>(object)), path))
       missing.push_back(std::move(effect));
+  }
+  for (auto effect : effects_) {
+    if (effect.has_it && effect.has_it(object)) continue;
+    effect.path.insert(effect.path.begin(), before.begin(), before.end());
+    missing.push_back(std::move(effect));
   }
   return missing;
 }
@@ -216,11 +216,12 @@ void struct_kind::describe_rules(json& schema) const {
 void add_sentences(json& schema) {
   if (!schema.is_structured()) return;
   for (auto& part : schema) add_sentences(part);
-  if (!schema.is_object() || !schema.contains("description")) return;
+  if (!schema.is_object()) return;
   const auto add = [&](const std::string& before, const char* member) {
     if (!schema.contains(member)) return;
-    auto& text = schema["description"].get_ref<std::string&>();
-    text += ' ' + before + ' ' + joined(schema[member]) + '.';
+    auto text = schema.value("description", std::string());
+    if (!text.empty()) text += ' ';
+    schema["description"] = text + before + ' ' + joined(schema[member]) + '.';
   };
   if (schema.contains(no_effect)) schema.erase(effect_if);
   add("It has no effect, as", no_effect);

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/dqn/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 dqn_config::dqn_config() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "actors/trainer/weight_decay.hpp"
 #include "algorithms/off_policy/config.hpp"

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/q_learning/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 q_learning_config::q_learning_config() {

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/sac/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 sac_config::sac_config() {

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/td3/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 td3_options ddpg_options() {

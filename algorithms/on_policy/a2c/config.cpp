@@ -1,7 +1,5 @@
 #include "algorithms/on_policy/a2c/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 a2c_config::a2c_config() {

@@ -1,7 +1,5 @@
 #include "algorithms/on_policy/ppo/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 void describe(enum_schema<value_clipping>& s) {

@@ -2,7 +2,6 @@
 // The options and the configuration of PPO.
 
 #include <optional>
-#include <vector>
 
 #include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/on_policy/config.hpp"

@@ -1,7 +1,5 @@
 #include "algorithms/on_policy/reinforce/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 reinforce_config::reinforce_config() {

@@ -1,8 +1,6 @@
 #pragma once
 // The options and the configurations of MADDPG and MATD3.
 
-#include <vector>
-
 #include "actors/networks/joint_shape.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/multi_agent/agents_section.hpp"

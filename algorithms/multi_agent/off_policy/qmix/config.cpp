@@ -1,6 +1,5 @@
 #include "algorithms/multi_agent/off_policy/qmix/config.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {

@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/off_policy/vdn/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 vdn_config::vdn_config() { algo = "vdn"; }

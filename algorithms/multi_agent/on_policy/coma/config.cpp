@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {
@@ -83,6 +82,7 @@ void describe(options_schema<coma_options>& s) {
       .above(0)
       .help("The largest importance weight of stale data; larger weights are cut to it.");
   describe_skips(s);
+  s.field("replicas", &coma_options::replicas).unlisted();  // a Config with agents requires 1
 }
 
 void describe(options_schema<coma_config>& s) {

@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/on_policy/ippo/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 ippo_config::ippo_config() {

@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/on_policy/mappo/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 mappo_config::mappo_config() {
