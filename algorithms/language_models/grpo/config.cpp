@@ -243,11 +243,11 @@ bool divides(const grpo_options& o) {
 }
 
 // What a condition says in messages and help texts.
-constexpr const char* if_clips = "the term is clip";
-constexpr const char* if_has_ratio = "the term is not reinforce";
-constexpr const char* if_has_penalty = "the KL coefficient is above 0";
+constexpr const char* if_clips = "trainer.term is clip";
+constexpr const char* if_has_ratio = "trainer.term is not reinforce";
+constexpr const char* if_has_penalty = "trainer.kl_coef is above 0";
 constexpr const char* if_corrects =
-    "the policy is recomputed (trainer.proximal) or the term is reinforce";
+    "either trainer.proximal is recomputed or trainer.term is reinforce";
 constexpr const char* if_weighs = "trainer.correction is not none";
 
 void describe_loss(options_schema<grpo_options>& s) {
@@ -288,11 +288,11 @@ void describe_loss(options_schema<grpo_options>& s) {
           "means no such bound.");
   s.field("cispo_max", &grpo_options::cispo_max)
       .above(0)
-      .has_effect_if("the term is cispo",
+      .has_effect_if("trainer.term is cispo",
                      [](const grpo_options& o) { return o.loss_term() == policy_term::cispo; })
       .help("The largest ratio that the loss uses.");
   s.field("advantage_eps", &grpo_options::advantage_eps)
-      .has_effect_if("advantages are divided by a deviation (group_std or batch_std)", divides)
+      .has_effect_if("trainer.advantage is group_std or batch_std", divides)
       .at_least(0)
       .help(
           "The constant that is added to the standard deviation by which advantages are divided.");
@@ -316,20 +316,20 @@ void describe_loss(options_schema<grpo_options>& s) {
           "whose weight is below correction_min or above correction_max, and none sets all "
           "weights to 1. null means truncate for term reinforce, and mask otherwise.");
   s.field("correction_by", &grpo_options::correction_by)
-      .has_effect_if(if_corrects, corrects)
       .has_effect_if(if_weighs, weighs)
+      .has_effect_if(if_corrects, corrects)
       .help("The level of importance weights: by token, or over the whole answer.");
   s.field("correction_max", &grpo_options::correction_max)
-      .has_effect_if(if_corrects, corrects)
       .has_effect_if(if_weighs, weighs)
+      .has_effect_if(if_corrects, corrects)
       .above(0)
       .help("The largest importance weight.");
   s.field("correction_min", &grpo_options::correction_min)
       .at_least(0)
-      .has_effect_if(if_corrects, corrects)
       .has_effect_if(
           "trainer.correction is mask",
           [](const grpo_options& o) { return o.correction_used() == correction_kind::mask; })
+      .has_effect_if(if_corrects, corrects)
       .help("The smallest importance weight.");
   s.rule("dual_clip", "0 or a number > 1, as the ratio of fresh answers is 1",
          [](const grpo_options& o) { return o.dual_clip == 0 || o.dual_clip > 1; });
@@ -865,6 +865,7 @@ using config = grpo_config;
 /// Says which options of the task's problems have an effect with which tasks.
 void describe_problem_effects(options_schema<grpo_config>& s) {
   const auto section = &grpo_task_section::problems;
+  constexpr auto has_problems = "the task has problems (a world has those of task.data alone)";
   const auto has_end = [](const config& c) {
     return !c.task.kind.is_played || !c.task.data.empty();
   };
@@ -873,13 +874,13 @@ void describe_problem_effects(options_schema<grpo_config>& s) {
         return !c.task.kind.is_played && !c.task.kind.is_generated && !c.task.kind.has_file;
       });
   s.option(&config::task, section, &grpo_problems_section::training)
-      .has_effect_if("the task is no world without a file", has_end)
+      .has_effect_if(has_problems, has_end)
       .has_effect_if(
-          "a warm start or shots show problems, if the task is in Python", [](const config& c) {
+          "a task in Python shows them in a warm start or as shots", [](const config& c) {
             return !c.task.kind.is_generated || c.task.shots > 0 || c.warm_start.shows_problems();
           });
   s.option(&config::task, section, &grpo_problems_section::held_out)
-      .has_effect_if("the task is no world without a file", has_end);
+      .has_effect_if(has_problems, has_end);
 }
 
 /// Says which options have an effect with which tasks.
@@ -905,7 +906,7 @@ void describe_task_effects(options_schema<grpo_config>& s) {
   const auto is_played = [](const config& c) { return c.task.kind.is_played; };
   s.option(&config::world).has_effect_if("the task is a world", is_played);
   s.option(&config::world, &grpo_world_section::urls)
-      .has_effect_if("the task is a game", [](const config& c) { return c.task.kind.is_game; });
+      .has_effect_if("it is a game", [](const config& c) { return c.task.kind.is_game; });
   s.option(&config::rollout, &grpo_rollout_section::cache_mib)
       .has_effect_if("the task is a world", is_played);
   s.option(&config::code).has_effect_if("the task runs code", [](const config& c) {
@@ -915,9 +916,14 @@ void describe_task_effects(options_schema<grpo_config>& s) {
 
 /// Says which options of processes in Python have an effect with which tasks.
 void describe_python_effects(options_schema<grpo_config>& s) {
-  s.option(&config::python)
-      .has_effect_if("a reward, the task, its world or its file needs Python",
-                     [](const config& c) { return c.runs_python(); });
+  const auto of_all = [&s](auto member) {
+    s.option(&config::python, member)
+        .has_effect_if("a reward, the task, its world or the reader of its file is in Python",
+                       [](const config& c) { return c.runs_python(); });
+  };
+  of_all(&grpo_python_section::interpreter);
+  of_all(&grpo_python_section::start_timeout);
+  of_all(&grpo_python_section::memory_limit_mb);
   const auto of_rewards = [&s](auto member) {
     s.option(&config::python, member).has_effect_if("a reward is in Python", [](const config& c) {
       return !c.python_rewards().functions.empty();

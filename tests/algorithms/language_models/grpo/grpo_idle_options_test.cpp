@@ -92,10 +92,10 @@ TEST_CASE(
   CHECK(idle_of(grpo_options{.zero_variance_groups = zero_variance_rule::drop}) == names{});
   grpo_config config;
   config.trainer = {.term = policy_term::clip, .cispo_max = 2.0};
-  CHECK(idle_options(config).front().why == "it has an effect only if the term is cispo");
+  CHECK(idle_options(config).front().why == "it has an effect only if trainer.term is cispo");
   config.trainer = {.kl_in = kl_place::reward, .kl = kl_kind::k2};
   CHECK(idle_options(config).front().why ==
-        "it has an effect only if the KL coefficient is above 0 and trainer.kl_in is loss");
+        "it has an effect only if trainer.kl_coef is above 0 and trainer.kl_in is loss");
 }
 
 TEST_CASE("grpo_idle_options: options of adapters that there aren't, and of their moments") {
