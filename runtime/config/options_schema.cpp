@@ -14,10 +14,11 @@ using nlohmann::json;
 
 namespace {
 
-/// The members of a schema that tell add_sentences what to say of an option.
-constexpr const char* effect_if = "has_effect_if";
-constexpr const char* no_effect = "has_no_effect";
-constexpr const char* must_be = "must_be";
+/// The members of a schema that tell add_sentences what to say of an option. No option has such a
+/// name.
+constexpr const char* effect_if = "$has_effect_if";
+constexpr const char* no_effect = "$has_no_effect";
+constexpr const char* must_be = "$must_be";
 
 /// Adds `words` to that member of each option of `schema`, which is a section or an option.
 void add_words(json& schema, const char* member, const std::string& words) {
@@ -37,12 +38,6 @@ void add_words(json& schema, const std::vector<std::string>& path, const char* m
     at = &properties[name];
   }
   add_words(*at, member, words);
-}
-
-std::string joined(const json& words) {
-  std::string text;
-  for (const auto& each : words) text += (text.empty() ? "" : " and ") + each.get<std::string>();
-  return text;
 }
 
 }  // namespace
@@ -217,17 +212,23 @@ void add_sentences(json& schema) {
   if (!schema.is_structured()) return;
   for (auto& part : schema) add_sentences(part);
   if (!schema.is_object()) return;
-  const auto add = [&](const std::string& before, const char* member) {
-    if (!schema.contains(member)) return;
-    auto text = schema.value("description", std::string());
-    if (!text.empty()) text += ' ';
-    schema["description"] = text + before + ' ' + joined(schema[member]) + '.';
+  std::string text;
+  const auto add = [&](const char* member, const std::string& first, const std::string& then) {
+    std::string between = first;
+    for (const auto& words : schema.value(member, json::array())) {
+      text += between + words.get<std::string>();
+      between = then;
+    }
+    if (between != first) text += '.';
+    schema.erase(member);
   };
   if (schema.contains(no_effect)) schema.erase(effect_if);
-  add("It has no effect, as", no_effect);
-  add("It has an effect only if", effect_if);
-  add("It must be", must_be);
-  for (const auto* member : {no_effect, effect_if, must_be}) schema.erase(member);
+  add(no_effect, " It has no effect, as ", " and ");
+  add(effect_if, " It has an effect only if ", " and ");
+  add(must_be, " It must be ", ". It must be ");
+  if (text.empty()) return;
+  const auto help = schema.value("description", std::string());
+  schema["description"] = help.empty() ? text.substr(1) : help + text;
 }
 
 void struct_kind::check_defaults(const void* defaults, void* scratch, std::string_view type) const {

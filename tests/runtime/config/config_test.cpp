@@ -374,7 +374,7 @@ TEST_CASE("config: help says when an option has an effect, and what it must be",
   CHECK(help("noise", "drift") == "A rate. It has no effect, as nothing drifts.");
   CHECK(help("trainer", "lr") == "step size It must be below 1 with noise.");
   CHECK(schema["properties"]["noise"]["description"] == "The noise.");
-  CHECK_THAT(schema.dump(), !Catch::Contains("has_effect_if") && !Catch::Contains("must_be"));
+  CHECK_THAT(schema.dump(), !Catch::Contains("$has") && !Catch::Contains("$must"));
 }
 
 TEST_CASE("config: a rule about an option in a section names the option and its value",
