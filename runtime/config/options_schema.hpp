@@ -108,8 +108,8 @@ class struct_kind : public value_kind {
   std::vector<option_effect> effects_;
 };
 
-/// Replaces what rules and effects say in a schema by sentences in the help texts, such as "Has an
-/// effect only if mode is async."
+/// Replaces what rules and effects say in a schema by sentences in the help texts, such as "It has
+/// an effect only if mode is async."
 void add_sentences(nlohmann::json& schema);
 
 template <class T>
