@@ -25,6 +25,13 @@ void any_learner::start_from(std::span<const float>, const named_tensors&) {
                               ": expected no model, because this learner can't begin with one");
 }
 
+void any_learner::expect_size_of(std::span<const float> acting) const {
+  if (acting.size() == this->acting().size()) return;
+  throw std::invalid_argument(std::string(name_) + ": expected a model of " +
+                              std::to_string(this->acting().size()) + " numbers, got " +
+                              std::to_string(acting.size()));
+}
+
 void any_learner::update_target(std::int64_t) {}
 
 void any_learner::begin_update(double progress_remaining, std::optional<double> chosen_lr) {

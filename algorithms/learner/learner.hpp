@@ -13,8 +13,8 @@
 #include "actors/networks/named_tensors.hpp"
 #include "actors/random/action_random.hpp"
 #include "algorithms/learner/annealing.hpp"
-#include "algorithms/learner/learning_options.hpp"
 #include "algorithms/learner/learner_state.hpp"
+#include "algorithms/learner/learning_options.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "algorithms/learner/skip_guard.hpp"
@@ -72,6 +72,9 @@ class any_learner {
   /// `seed` is that of random().
   any_learner(const char* name, const learning_options& options, std::uint64_t seed);
   any_learner(any_learner&&) = default;
+
+  /// Throws std::invalid_argument unless acting parameters of a model are as many as acting().
+  void expect_size_of(std::span<const float> acting) const;
 
   /// Begins the report of an update.
   void begin_update(double progress_remaining, std::optional<double> chosen_lr);

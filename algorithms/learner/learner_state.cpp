@@ -60,9 +60,8 @@ class restoring_visitor final : public state_visitor {
         [](action_random& to, action_random::state_type saved) { to.set_state(saved); });
   }
   void operator()(std::string_view name, reward_scale& scale) override {
-    set(name, scale, [](reward_scale& to, const reward_scale::state& saved) {
-      to.restore("rewards", saved);
-    });
+    set(name, scale,
+        [](reward_scale& to, const reward_scale::state& saved) { to.restore("rewards", saved); });
   }
 
  private:

@@ -40,8 +40,8 @@ using visits_state = std::function<void(state_visitor&)>;
 /// Returns the values of all parts as bytes.
 std::string save_state(const visits_state& visit_all);
 /// Replaces the values of all parts by those that save_state returned. Throws state_error, such as
-/// "dqn state: target: expected 5 numbers, got 3", and changes nothing, if the bytes are no state or
-/// that of another learner.
+/// "dqn state: target: expected 5 numbers, got 3", and changes nothing, if the bytes are no state
+/// or that of another learner.
 void restore_state(std::string_view algorithm, std::string_view bytes,
                    const visits_state& visit_all);
 

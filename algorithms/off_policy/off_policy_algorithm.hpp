@@ -14,8 +14,7 @@ namespace troupe {
 
 /// Returns the algorithm of a configuration with that learner. `kind` is the kind of the acting
 /// network. `explore` gets its numbers of steps from the configuration. The learner is made from
-/// (shape, options, seed, more...). Options without effect are those of idle_rules_of for Config,
-/// or for its base if Config has no overload.
+/// (shape, options, seed, more...).
 template <class Learner, class Config, class Json = nlohmann::json, class... More>
 off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
                                              exploration explore = {}, More... more) {
@@ -25,7 +24,7 @@ off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
   explore.learning_starts = c.collection.learning_starts;
   explore.total_steps = c.schedule_steps.value_or(c.total_steps);
   auto settings = settings_of(c, options.network, to_json<Config, Json>(c).dump());
-  settings.idle = idle_options_of<Config, Json>(c, idle_rules_of(c));
+  settings.idle = idle_options_of(c);
   return {.settings = std::move(settings),
           .config = c,
           .batch_size = static_cast<std::size_t>(c.trainer.batch_size),

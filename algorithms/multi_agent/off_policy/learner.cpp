@@ -4,17 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "actors/gradients/engine.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/multi_agent/off_policy/rule.hpp"
-#include "algorithms/off_policy/learner_checks.hpp"
 
 namespace troupe {
 namespace {
-
-/// Makes the graph for all networks, on libtorch if one of them needs it.
-std::unique_ptr<graph> make_graph(gradient_backend backend, const joint_q_networks& networks) {
-  return make_graph(backend, networks.stacks());
-}
 
 std::size_t size_of(const std::unique_ptr<value_mixer>& mixer) {
   return mixer ? static_cast<std::size_t>(mixer->layout().count) : 0;
@@ -36,7 +31,7 @@ joint_q_learner::joint_q_learner(const char* name, const network_shape& shape,
       trained_block_("", parameters_.size(),
                      {.eps = options_.adam_eps, .max_grad_norm = options_.max_grad_norm},
                      std::span<const parameter_range>(optimised_parts())),
-      graph_(make_graph(options.backend, networks_)),
+      graph_(make_graph(options.backend, networks_.stacks())),
       reward_scale_(options.normalize_reward, mixer_ ? 1 : networks_.agents()) {
   networks_.initialise(random(), options_.network.ortho_init, parameters_.data());
   if (mixer_) mixer_->initialise(random(), parameters_.data() + networks_.parameter_count());
@@ -143,7 +138,7 @@ named_tensors joint_q_learner::beside() const {
 }
 
 void joint_q_learner::start_from(std::span<const float> acting, const named_tensors& beside) {
-  detail::expect_size(name(), "model", acting.size(), networks_.parameter_count());
+  expect_size_of(acting);
   if (mixer_ && mixer_->layout().count > 0 && !beside.empty()) {
     copy_tensors(mixer_->layout(), beside, parameters_.data() + networks_.parameter_count());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/gradients/engine.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/dqn/rule.hpp"
 

@@ -11,7 +11,6 @@
 #include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/dqn/config.hpp"
-#include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "actors/gradients/engine.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/model_tensors.hpp"
 

@@ -10,7 +10,6 @@
 #include "algorithms/learner/trained_block.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
-#include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/td3/config.hpp"
 #include "algorithms/off_policy/td3/rule.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"

@@ -1,7 +1,5 @@
 #include "algorithms/on_policy/impala/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 impala_options::impala_options() {
@@ -24,19 +22,6 @@ impala_config::impala_config() {
   rollout.workers = 2;
   rollout.max_staleness = 8;
   log.every_updates = 10;
-}
-
-std::vector<idle_rule> idle_rules_of(const impala_config& config) {
-  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
-  rules.push_back({config.trainer.optimizer == optimizer_kind::adam,
-                   "trainer.optimizer is adam",
-                   {"trainer.rmsprop_alpha"}});
-  rules.push_back({config.trainer.n_epochs == 1,
-                   "trainer.n_epochs is 1, where the ratio of a gradient step is 1",
-                   {"trainer.clip_range", "trainer.clip_schedule"}});
-  rules.push_back(
-      {!config.trainer.clip_range, "trainer.clip_range is null", {"trainer.clip_schedule"}});
-  return rules;
 }
 
 void describe(options_schema<impala_options>& s) {
@@ -63,10 +48,14 @@ void describe(options_schema<impala_options>& s) {
   s.field("clip_range", &impala_options::clip_range)
       .also_known_as({"clip", "clip_coef"})
       .above(0)
+      .has_effect_if("trainer.n_epochs is above 1, as the ratio of a first step is 1",
+                     [](const impala_options& o) { return o.n_epochs > 1; })
       .help(
           "The ratio of probabilities to those before the update counts only within 1 +- "
           "clip_range, as in APPO; null means no clipping.");
   s.field("clip_schedule", &impala_options::clip_schedule)
+      .has_effect_if("trainer.clip_range has a value",
+                     [](const impala_options& o) { return o.clip_range.has_value(); })
       .help(
           "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
           "training.");

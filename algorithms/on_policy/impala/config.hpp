@@ -2,7 +2,6 @@
 // The options and the configuration of IMPALA.
 
 #include <optional>
-#include <vector>
 
 #include "algorithms/on_policy/config.hpp"
 
@@ -26,8 +25,5 @@ struct impala_config : on_policy_config {
 
 void describe(options_schema<impala_options>& s);
 void describe(options_schema<impala_config>& s);
-
-/// The rules about options of IMPALA without effect.
-std::vector<idle_rule> idle_rules_of(const impala_config& config);
 
 }  // namespace troupe

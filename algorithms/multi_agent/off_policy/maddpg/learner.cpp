@@ -5,11 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/gradients/engine.hpp"
 #include "actors/trainer/polyak.hpp"
-#include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/model_tensors.hpp"
 
 namespace troupe {
+
 maddpg_learner::maddpg_learner(const network_shape& shape, const maddpg_options& options,
                                std::uint64_t seed, const agents_section& agents)
     : learner("maddpg", learning_of(options), seed),
@@ -269,7 +270,7 @@ named_tensors maddpg_learner::beside() const {
 }
 
 void maddpg_learner::start_from(std::span<const float> acting, const named_tensors& beside) {
-  detail::expect_size("maddpg", "model", acting.size(), actors_.size());
+  expect_size_of(acting);
   for (std::size_t i = 0; i < networks_.policies(); ++i) {
     const auto prefix = networks_.shape().policies[i].name + '.';
     named_tensors own;
