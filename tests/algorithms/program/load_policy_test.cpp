@@ -322,6 +322,9 @@ TEST_CASE("load_policy: an observation, a mask or an agent that does not fit is 
                     Contains("observation: expected 3 numbers, got 2"));
   CHECK_THROWS_WITH(single.act(std::vector<float>{1, std::nanf(""), 2}), Contains("at index 1"));
   CHECK_THROWS_WITH(single.act("left", std::vector<float>{1, 2, 3}), Contains("a single agent"));
+  CHECK_THROWS_WITH(single.act(0, std::vector<float>{1, 2, 3}),
+                    Contains("agent: expected none, because") && Contains("got the index 0"));
+  CHECK_THROWS_WITH(single.observation_size(0), Contains("agent: expected none, because"));
   const trained several("ippo", joint_on_policy);
   auto team = load_policy(several.run());
   CHECK(team.agents() == std::vector<std::string>{"left", "right"});
@@ -330,12 +333,28 @@ TEST_CASE("load_policy: an observation, a mask or an agent that does not fit is 
   CHECK_THROWS_WITH(team.act(2, obs), Contains("agent: expected an index below 2"));
   CHECK_THROWS_WITH(team.act("left", std::vector<float>{1}),
                     Contains("agent \"left\": expected 2 numbers, got 1"));
+  CHECK_THROWS_WITH(team.observation_size(2), Contains("agent: expected an index below 2"));
   CHECK_THROWS_WITH(team.act("left", obs, std::vector<float>{1}), Contains("action mask of agent"));
+  for (const float flag : {2.0f, -1.0f, 0.5f}) {
+    CHECK_THROWS_WITH(team.act("left", obs, std::vector<float>{0, flag, 0}),
+                      Contains("action mask of agent \"left\"") && Contains("at index 1"));
+  }
+  CHECK(team.act("left", obs, std::vector<float>{0, 0, 0}).discrete ==
+        team.act("left", obs).discrete);
   const std::vector<float> only_last{0, 0, 1};
   CHECK(team.act("right", obs, only_last).discrete.front() == 2);
   CHECK_THROWS_WITH(load_policy(one.run(), {.model = "newest"}),
                     Contains("expected last_model or best_model, got \"newest\""));
   CHECK_THROWS_WITH(load_policy(one.run(), {.device = "gpu"}), Contains("got \"gpu\""));
+  CHECK_THROWS_WITH(load_policy(""), Contains("expected a run directory or a model file"));
+}
+
+TEST_CASE("load_policy: an observation whose sums overflow is refused instead of acting on NaN") {
+  const trained of("td3", off_policy + options{"env.id=RecordingFloats-v0"});
+  auto policy = load_policy(of.run());
+  const std::vector<float> huge{3e38f, -3e38f, 3e38f};
+  CHECK_THROWS_WITH(policy.act(huge),
+                    Contains("sums are finite, got numbers from -3e+38 to 3e+38"));
 }
 
 TEST_CASE("model_file: a model of another algorithm is refused by an actor-critic network") {
