@@ -107,10 +107,10 @@ struct loaded_policy::parts {
     for (std::size_t i = 0; i < chosen.continuous.size(); ++i) {
       auto& value = chosen.continuous[i];
       if (std::isnan(value)) {
-        throw std::invalid_argument(fmt::format(
-            "observation: expected numbers for which the network's sums are finite, got numbers "
-            "from {} to {}",
-            std::ranges::min(observation), std::ranges::max(observation)));
+        throw std::invalid_argument(
+            fmt::format("action: expected finite numbers, got nan at index {}: the sums of the "
+                        "network overflow for an observation of numbers from {} to {}",
+                        i, std::ranges::min(observation), std::ranges::max(observation)));
       }
       value = std::clamp(value, numbers.low[i], numbers.high[i]);
     }

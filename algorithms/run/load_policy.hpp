@@ -46,8 +46,8 @@ class loaded_policy {
   /// [P] of its discrete parts and the floats [A] of its boxes, clipped to their bounds. The
   /// observation is the one that the wrappers of the run's environment give. With several agents it
   /// is the row of all agents (agent_layout), and so is the action. Throws std::invalid_argument
-  /// for an observation of another size, with a number that is not finite, or with numbers so large
-  /// that the network's sums overflow and a float of the action is undefined.
+  /// for an observation of another size, with a number that is not finite, or for which the sums of
+  /// the network overflow, so that a float of the action would be NaN.
   env_actions act(std::span<const float> observation);
   /// Returns the action of one agent of several for its own flattened observation. `mask` has a 1
   /// for each choice that is allowed and a 0 for each that is not, if the environment has action
