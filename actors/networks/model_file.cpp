@@ -515,8 +515,10 @@ saved_model load_model(const fs::path& path) {
     auto model = read_saved(file);
     wrong = not_finite_in(model);
     if (wrong.empty()) return model;
+  } catch (const c10::Error& error) {  // what() would add the stack
+    wrong = std::string("not a model of this program: ") + error.what_without_backtrace();
   } catch (const std::exception& error) {
-    fail(path, std::string("not a model of this program: ") + error.what());
+    wrong = std::string("not a model of this program: ") + error.what();
   }
   fail(path, wrong);
 }

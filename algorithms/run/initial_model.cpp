@@ -63,9 +63,10 @@ void require_initial_model(const algorithm& what) {
   const auto found = first_difference(model, shape, settings.network);
   if (!found.empty()) {
     throw std::invalid_argument(
-        fmt::format("init: {}: {} by {} on {}; the model is ({}), the run's network is ({})", file,
-                    found, settings.algo, settings.env.id, to_string(model.shape, model.options),
-                    to_string(shape, settings.network)));
+        fmt::format("init: {}: {} by {} on {}; the model, which was written by {}, is ({}), the "
+                    "run's network is ({})",
+                    file, found, settings.algo, settings.env.id, writer_of(model),
+                    to_string(model.shape, model.options), to_string(shape, settings.network)));
   }
   if (!what.check_model) return;
   try {

@@ -66,6 +66,16 @@ void require_numbers(std::span<const float> numbers, std::size_t expected, const
   }
 }
 
+void require_mask(std::span<const float> mask, std::size_t expected, const char* what) {
+  require_numbers(mask, expected, what);
+  const auto wrong = std::ranges::find_if(mask, [](float flag) { return flag != 0 && flag != 1; });
+  if (wrong == mask.end()) return;
+  throw std::invalid_argument(
+      fmt::format("{}: expected a 1 for each choice that is allowed and a 0 for each other one, "
+                  "got {} at index {}",
+                  what, *wrong, wrong - mask.begin()));
+}
+
 }  // namespace
 
 struct loaded_policy::parts {
@@ -96,9 +106,27 @@ struct loaded_policy::parts {
     auto chosen = acting->act(observation, random, deterministic);
     for (std::size_t i = 0; i < chosen.continuous.size(); ++i) {
       auto& value = chosen.continuous[i];
+      if (std::isnan(value)) {
+        throw std::invalid_argument(
+            fmt::format("action: expected finite numbers, got nan at index {}: the sums of the "
+                        "network overflow for an observation of numbers from {} to {}",
+                        i, std::ranges::min(observation), std::ranges::max(observation)));
+      }
       value = std::clamp(value, numbers.low[i], numbers.high[i]);
     }
     return chosen;
+  }
+
+  /// Throws std::invalid_argument for the index of an agent that there is not.
+  void require_agent(std::size_t agent) const {
+    if (names.empty()) {
+      throw std::invalid_argument(
+          fmt::format("agent: expected none, because {} has a single agent, got the index {}",
+                      path.string(), agent));
+    }
+    if (agent < names.size()) return;
+    throw std::invalid_argument(fmt::format(
+        "agent: expected an index below {}, the number of agents, got {}", names.size(), agent));
   }
 
   const std::filesystem::path path;
@@ -125,19 +153,14 @@ env_actions loaded_policy::act(std::span<const float> observation) {
 env_actions loaded_policy::act(std::size_t agent, std::span<const float> observation,
                                std::span<const float> mask) {
   const auto& shape = parts_->model.shape;
-  if (agent >= shape.agents.size()) {
-    throw std::invalid_argument(
-        fmt::format("agent: expected an index below {}, the number of "
-                    "agents, got {}",
-                    shape.agents.size(), agent));
-  }
+  parts_->require_agent(agent);
   const auto& view = shape.agents[agent];
   const auto& policy = shape.policies[static_cast<std::size_t>(view.policy)];
   const auto own_mask = static_cast<std::size_t>(policy.mask_size);
   require_numbers(observation, static_cast<std::size_t>(view.obs_size),
                   ("observation of agent \"" + view.name + '"').c_str());
   if (!mask.empty()) {
-    require_numbers(mask, own_mask, ("action mask of agent \"" + view.name + '"').c_str());
+    require_mask(mask, own_mask, ("action mask of agent \"" + view.name + '"').c_str());
   }
   // The other agents see zeros, and all their choices are allowed: their actions are not used.
   auto& row = parts_->row;
@@ -182,7 +205,8 @@ std::size_t loaded_policy::observation_size() const {
   return static_cast<std::size_t>(parts_->model.shape.obs_size);
 }
 std::size_t loaded_policy::observation_size(std::size_t agent) const {
-  return static_cast<std::size_t>(parts_->model.shape.agents.at(agent).obs_size);
+  parts_->require_agent(agent);
+  return static_cast<std::size_t>(parts_->model.shape.agents[agent].obs_size);
 }
 
 loaded_policy load_policy(const std::filesystem::path& path, const load_policy_options& options) {

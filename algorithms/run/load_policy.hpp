@@ -46,12 +46,14 @@ class loaded_policy {
   /// [P] of its discrete parts and the floats [A] of its boxes, clipped to their bounds. The
   /// observation is the one that the wrappers of the run's environment give. With several agents it
   /// is the row of all agents (agent_layout), and so is the action. Throws std::invalid_argument
-  /// for an observation of another size, or with a number that is not finite.
+  /// for an observation of another size, with a number that is not finite, or for which the sums of
+  /// the network overflow, so that a float of the action would be NaN.
   env_actions act(std::span<const float> observation);
   /// Returns the action of one agent of several for its own flattened observation. `mask` has a 1
   /// for each choice that is allowed and a 0 for each that is not, if the environment has action
-  /// masks; empty allows all. Throws std::invalid_argument for an agent that there is not, and as
-  /// above.
+  /// masks. An empty one allows all, and so does one of zeros alone, because something must be
+  /// chosen. Throws std::invalid_argument for an agent that there is not, for a mask of another
+  /// size or with other numbers, and as above.
   env_actions act(std::string_view agent, std::span<const float> observation,
                   std::span<const float> mask = {});
   /// The same for the agent of that index in agents().
@@ -62,9 +64,10 @@ class loaded_policy {
   const std::filesystem::path& path() const;       ///< The model file.
   const std::vector<std::string>& agents() const;  ///< The names of the agents, if several.
   std::size_t observation_size() const;            ///< D
-  std::size_t observation_size(std::size_t agent) const;  ///< That of one agent.
-  const space& action_space() const;                      ///< That of the environment.
-  std::int64_t steps() const;  ///< The environment steps that it was trained on.
+  /// That of one agent. Throws std::invalid_argument for an agent that there is not.
+  std::size_t observation_size(std::size_t agent) const;
+  const space& action_space() const;  ///< That of the environment.
+  std::int64_t steps() const;         ///< The environment steps that it was trained on.
 
  private:
   struct parts;

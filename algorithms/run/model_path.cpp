@@ -29,6 +29,10 @@ std::filesystem::path model_of_run(const run_directory& run, const std::string& 
 }
 
 std::filesystem::path model_path(const std::filesystem::path& path, const std::string& which) {
+  if (path.empty()) {
+    throw std::invalid_argument(
+        "model: expected a run directory or a model file, got an empty path");
+  }
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
   const auto run = run_directory::open(path);

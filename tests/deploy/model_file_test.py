@@ -119,7 +119,9 @@ class Models(unittest.TestCase):
                          r"last_model: actor\.0\.weight is \[8, 4\], expected \[8, 6\] by ppo on Acrobot-v1")
         self.assertIn("activation is tanh, expected relu",
                       self.refusal("policy.hidden=[8]", "policy.activation=relu", "--init", model))
-        self.assertIn("its kind of network is actor_critic, expected q_values", self.refusal("--algo", "dqn", "--init", model))
+        of_another_algorithm = self.refusal("--algo", "dqn", "--init", model)
+        self.assertIn("its kind of network is actor_critic, expected q_values", of_another_algorithm)
+        self.assertIn("which was written by ppo", of_another_algorithm)
         self.assertIn("obs_mean is missing, expected [4]",
                       self.refusal("policy.hidden=[8]", "env.normalize_obs=true", "--init", model))
         self.assertIn("say model.path=", self.refusal("--algo", "grpo", "--init", model))

@@ -280,7 +280,13 @@ constexpr std::string_view probe = "qzanswerqz";
 /// Where the probe ends in the text of a conversation in which it is an answer.
 std::size_t end_of_probe(const jinja::text& text) {
   const auto at = text.chars.rfind(probe);
-  if (at == text.chars.npos) refuse("expected a chat template that writes answers as they are");
+  if (at == text.chars.npos) {
+    refuse(
+        "expected a chat template that writes answers as they are, got one that writes the "
+        "answer " +
+        quoted(std::string(probe)) + " as " + quoted(text.chars) +
+        "; templates for content that is a list of parts, such as images, are not read");
+  }
   return at + probe.size();
 }
 

@@ -101,7 +101,12 @@ TEST_CASE("chat: the token that ends an answer is the one that the template writ
                     chat_style_of("{{ messages | length }}{{ messages[-1].content }}\n", "m"))
             .empty());
   CHECK_THROWS_WITH(end_of_turn(byte_tokens(), chat_style_of("x", "m")),
-                    Contains("writes answers as they are"));
+                    Contains("writes answers as they are") && Contains("as \"x\""));
+  // As the templates of models that see images, whose content is a list of parts.
+  const auto of_parts =
+      "{% for m in messages %}{% for part in m.content %}{{ part.text }}{% endfor %}!{% endfor %}";
+  CHECK_THROWS_WITH(end_of_turn(byte_tokens(), chat_style_of(of_parts, "m")),
+                    Contains("as \"!!\"") && Contains("a list of parts"));
 }
 
 TEST_CASE("chat: an answer is what follows the generation prompt, up to its last token") {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "actors/checkpoint/sha256.hpp"
 #include "actors/networks/actor_critic.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
@@ -263,6 +264,20 @@ TEST_CASE("model_file: what is no file, or larger than any memory, is refused by
   CHECK_THROWS_WITH(load_model(large),
                     Catch::StartsWith("model file " + large.string() + ": expected at most ") &&
                         Catch::EndsWith(" bytes, got 4398046511104"));
+}
+
+TEST_CASE("model_file: what is no model behind a right digest is refused in one line", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  const auto says = [&] { return testing::message_of([&] { load_model(path); }); };
+  const std::string no_zip(200, 'x');
+  write(path, no_zip + "sha256:" + sha256({no_zip.data(), no_zip.size()}));
+  CHECK_THAT(says(), Catch::Contains("model.pt: not a model of this program") &&
+                         !Catch::Contains("\n") && !Catch::Contains("frame #"));
+  auto forged = at::zeros({4});
+  forged.unsafeGetTensorImpl()->set_sizes_contiguous({1000});
+  save_model(path, {shape(), small(), forged, 0});
+  CHECK_THAT(says(), !Catch::Contains("\n") && !Catch::Contains("frame #"));
 }
 
 TEST_CASE("model_file: parameters that are not in the file are refused", "[policy]") {

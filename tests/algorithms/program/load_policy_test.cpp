@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "actors/environments/multi_agent_environment.hpp"
 #include "actors/networks/actor_critic.hpp"
@@ -322,6 +323,9 @@ TEST_CASE("load_policy: an observation, a mask or an agent that does not fit is 
                     Contains("observation: expected 3 numbers, got 2"));
   CHECK_THROWS_WITH(single.act(std::vector<float>{1, std::nanf(""), 2}), Contains("at index 1"));
   CHECK_THROWS_WITH(single.act("left", std::vector<float>{1, 2, 3}), Contains("a single agent"));
+  CHECK_THROWS_WITH(single.act(0, std::vector<float>{1, 2, 3}),
+                    Contains("agent: expected none, because") && Contains("got the index 0"));
+  CHECK_THROWS_WITH(single.observation_size(0), Contains("agent: expected none, because"));
   const trained several("ippo", joint_on_policy);
   auto team = load_policy(several.run());
   CHECK(team.agents() == std::vector<std::string>{"left", "right"});
@@ -330,12 +334,35 @@ TEST_CASE("load_policy: an observation, a mask or an agent that does not fit is 
   CHECK_THROWS_WITH(team.act(2, obs), Contains("agent: expected an index below 2"));
   CHECK_THROWS_WITH(team.act("left", std::vector<float>{1}),
                     Contains("agent \"left\": expected 2 numbers, got 1"));
+  CHECK_THROWS_WITH(team.observation_size(2), Contains("agent: expected an index below 2"));
   CHECK_THROWS_WITH(team.act("left", obs, std::vector<float>{1}), Contains("action mask of agent"));
+  for (const float flag : {2.0f, -1.0f, 0.5f}) {
+    CHECK_THROWS_WITH(team.act("left", obs, std::vector<float>{0, flag, 0}),
+                      Contains("action mask of agent \"left\"") && Contains("at index 1"));
+  }
+  CHECK(team.act("left", obs, std::vector<float>{0, 0, 0}).discrete ==
+        team.act("left", obs).discrete);
   const std::vector<float> only_last{0, 0, 1};
   CHECK(team.act("right", obs, only_last).discrete.front() == 2);
   CHECK_THROWS_WITH(load_policy(one.run(), {.model = "newest"}),
                     Contains("expected last_model or best_model, got \"newest\""));
   CHECK_THROWS_WITH(load_policy(one.run(), {.device = "gpu"}), Contains("got \"gpu\""));
+  CHECK_THROWS_WITH(load_policy(""), Contains("expected a run directory or a model file"));
+}
+
+TEST_CASE("load_policy: sums that overflow are refused instead of acting on NaN") {
+  const trained of("td3", off_policy + options{"env.id=RecordingFloats-v0"});
+  auto model = load_model(of.model());
+  action_random random(1);
+  for (auto& weight : std::span(model.parameters.data_ptr<float>(),
+                                static_cast<std::size_t>(model.parameters.numel()))) {
+    weight = random.below(2) == 0 ? 1e38f : -1e38f;
+  }
+  save_model(of.model(), model);
+  auto policy = load_policy(of.run());
+  CHECK_THROWS_WITH(policy.act(std::vector<float>{10, -5, 7}),
+                    Contains("action: expected finite numbers, got nan at index") &&
+                        Contains("numbers from -5 to 10"));
 }
 
 TEST_CASE("model_file: a model of another algorithm is refused by an actor-critic network") {
