@@ -8,6 +8,7 @@ works here and may not work with other libraries, or what is probably not meant.
 import copy
 import functools
 import inspect
+import itertools
 import math
 import numbers
 import sys
@@ -43,8 +44,8 @@ class Checker(SpaceChecks):
     """Checks one environment. `run` is a generator that yields before each call of its code, so
     that a call which never returns, or ends the process, can be told."""
 
-    def __init__(self, request, steps, seed):
-        self.request, self.steps, self.seed = request, steps, seed
+    def __init__(self, request, steps, seed, seconds=math.inf):
+        self.request, self.steps, self.seed, self.seconds = request, steps, seed, seconds
         self.found, self.skipped = [], []
         self.failed = set()  # the checks that found a fault
         self.warned = set()  # the checks whose warning is told once
@@ -127,7 +128,7 @@ class Checker(SpaceChecks):
         """Returns a checker of environments with several agents, which tells what it finds to this one."""
         from troupe_worker.check_agents import AgentsChecker
 
-        checker = AgentsChecker(self.request, self.steps, self.seed)
+        checker = AgentsChecker(self.request, self.steps, self.seed, self.seconds)
         checker.found, checker.skipped = self.found, self.skipped
         return checker
 
@@ -370,12 +371,16 @@ class Checker(SpaceChecks):
 
     def play(self, env, seed, steps, learn=None, compare=None, watch=False):
         """Plays `steps` steps of random actions, which the seed draws. Calls `learn` or `compare`
-        with each outcome, and checks each if `watch` is true. Returns the number of ended
-        episodes."""
+        with each outcome. If `watch` is true, it checks each, and ends early when the time is over.
+        Returns the number of ended episodes."""
+        until = time.monotonic() + self.seconds if watch else math.inf
         sample = self.sampler(env, np.random.default_rng(seed))
         episodes, length, begins, broken, last = 0, 0, True, 0, None
         seeded = {"seed": seed} if self.takes_seed(env) else {}
-        for _ in range(steps):
+        for taken in range(steps):
+            if taken > 0 and time.monotonic() >= until:
+                self.end_early(taken)
+                break
             try:
                 if begins:
                     at = f"episode {episodes + 1}"
@@ -405,6 +410,11 @@ class Checker(SpaceChecks):
                 if broken == BROKEN_MAX:
                     raise
         return episodes
+
+    def end_early(self, taken):
+        """Tells that the time was over after so many steps, and makes the parts after it as short."""
+        self.skip("steps", f"{self.seconds:g} s had passed after {taken} of {self.steps} (--seconds)")
+        self.steps = taken
 
     def sampler(self, env, random):
         """Returns a function that draws the next action."""
@@ -750,9 +760,9 @@ def short_failure(error):
 class Checks:
     """Carries out the commands that check an environment."""
 
-    def do_check(self, request, steps, seed):
+    def do_check(self, request, steps, seed, seconds):
         """Begins the checks of an environment, up to its first call."""
-        self.checker = Checker(request, steps, seed)
+        self.checker = Checker(request, steps, seed, seconds)
         self.checks = self.checker.run()
         return self.do_check_next()
 
@@ -775,12 +785,13 @@ class Checks:
         taken = episodes = 0
         begin = time.monotonic()
         until = begin + seconds
-        while taken < steps and time.monotonic() < until:
-            for env, sample in zip(envs, samples):
-                if has_ended(env.step(sample())):
-                    episodes += 1
-                    env.reset()
-            taken += copies
+        for env, sample in itertools.cycle(zip(envs, samples)):
+            if taken >= steps or time.monotonic() >= until:
+                break
+            if has_ended(env.step(sample())):
+                episodes += 1
+                env.reset()
+            taken += 1
         took = time.monotonic() - begin
         for env in envs:
             getattr(env, "close", lambda: None)()

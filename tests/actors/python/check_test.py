@@ -4,6 +4,7 @@
 Each world of worlds/unsound.py has one flaw, of which the checks tell that fault, or that warning, and no other fault.
 So do the worlds of worlds/zoo.py, which have several agents.
 """
+import math
 import pathlib
 import sys
 import unittest
@@ -125,12 +126,14 @@ WARNINGS = [
 ]
 
 
-def check(world, steps=60, **request):
-    """Returns what the checks tell of a world: the findings, and what was skipped."""
+def check(world, steps=60, seconds=math.inf, calls=None, **request):
+    """Returns what the checks tell of a world: the findings, and what was skipped. Adds the calls to `calls`."""
     plain = {"id": world, "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
-    checker = Checker({**plain, **request}, steps, seed=4)
+    checker = Checker({**plain, **request}, steps, seed=4, seconds=seconds)
     for call in checker.run():
         assert set(call) == {"where", "at"}, call
+        if calls is not None:
+            calls.append(call)
     return checker.take()
 
 
@@ -232,6 +235,22 @@ class Checks(unittest.TestCase):
             self.assertEqual(told["steps"], 100)
             if world == "good:Counter":
                 self.assertEqual(told["episodes"], 20)
+
+    def test_slow_steps_shorten_the_sequence_and_what_repeats_it(self):
+        for world in ("unsound:Sound", "zoo:Team"):
+            with self.subTest(world):
+                calls = []
+                told = check(world, seconds=0, calls=calls)
+                self.assertEqual(faults_of(told), set())
+                self.assertIn({"check": "steps", "reason": "0 s had passed after 1 of 60 (--seconds)"}, told["skipped"])
+                self.assertLess(sum(call["where"] == "step" for call in calls), 20)
+
+    def test_a_measurement_ends_in_the_middle_of_a_round_when_its_time_is_over(self):
+        plain = {"id": "good:Counter", "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
+        told = Checks_of_worker().do_measure(plain, copies=4, steps=10, seconds=60, seed=1)
+        self.assertEqual(told["steps"], 10)
+        told = Checks_of_worker().do_measure(plain, copies=4, steps=10, seconds=0, seed=1)
+        self.assertEqual(told["steps"], 0)
 
     def test_a_wrapper_is_checked_with_its_environment(self):
         for wrapper in ("good.Halve", "good.Scale(factor=2)"):
