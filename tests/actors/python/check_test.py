@@ -119,6 +119,7 @@ WARNINGS = [
     ("Rounds", "determinism", "step", "", "exactly the same observation", "a rounding error"),
     ("ReusesMemory", "reused memory", "step", "", "a new observation each time", "the memory of the observation"),
     ("NeverEnds", "end", "step", "", "terminated or truncated, or a time limit", "neither in 60 steps"),
+    ("OtherResetInfo", "info", "reset", "total", "the same info for the same seed", "7 and then"),
     ("ChangesActions", "action", "step", "", "an action that it leaves as it is", ""),
     ("NoRenderModes", "render", "metadata", "", "a list of names as render_modes", "None"),
     ("ClosesOnce", "close", "close", "", "no exception where it is called again", "AttributeError"),
@@ -153,7 +154,7 @@ class Checks(unittest.TestCase):
         self.assertTrue(alike, told)
 
     def test_a_sound_world_has_no_finding(self):
-        for world in ("Sound", "Kinds", "Goal"):
+        for world in ("Sound", "Kinds", "Goal", "RoundedGoal"):
             with self.subTest(world):
                 self.assertEqual(check(f"unsound:{world}"), {"findings": [], "skipped": []})
 
@@ -195,6 +196,12 @@ class Checks(unittest.TestCase):
                 told = check(f"zoo:{world}", steps=200)
                 self.assert_told(told, True, *fault)
                 self.assertEqual({(c, k) for c, _, k in faults_of(told)}, {(fault[0], fault[2])})
+
+    def test_another_info_of_a_reset_hides_none_of_a_step(self):
+        told = check("unsound:OtherInfos")
+        self.assert_told(told, False, "info", "reset", "total", "the same info for the same seed", "7 and then")
+        self.assert_told(told, True, "info", "step", "total", "the same info for the same seed", "8 and then")
+        self.assertEqual(sum(f["where"] == "reset" for f in told["findings"]), 1)
 
     def test_actions_obey_masks(self):
         # Where a mask forbids what is done, the world raises an error.
