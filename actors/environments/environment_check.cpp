@@ -22,8 +22,8 @@
 namespace troupe {
 namespace {
 
-constexpr int broken_max = 5;             // calls that may throw in one part of the checks
-constexpr std::int64_t short_part = 200;  // steps of the parts that repeat what was played
+constexpr int broken_max = 5;            // calls that may throw in one part of the checks
+constexpr std::size_t short_part = 200;  // steps of the parts that repeat what was played
 
 /// Thrown where a part of the checks can't go on. The fault has been told.
 struct broken {};
@@ -445,10 +445,18 @@ class checker {
 
   /// Plays, and checks all that comes back. Keeps the outcomes.
   void play_first(player& of) {
+    using clock = std::chrono::steady_clock;
     game played(of, options_.seed, spec_.action_space);
+    const auto until = clock::now() + std::chrono::duration<double>(options_.seconds);
     int broke = 0;
     bool ended = false;
-    for (std::int64_t i = 0; i < options_.steps; ++i) {
+    std::int64_t calls = 0;
+    while (calls < options_.steps) {
+      if (calls > 0 && clock::now() >= until) {
+        end_early(calls);
+        break;
+      }
+      ++calls;
       try {
         auto after = played.next();
         check_outcome(after, played.at());
@@ -462,7 +470,14 @@ class checker {
     if (broke > 0) throw broken();
     if (!ended && !spec_.max_episode_steps)
       warn("end", {"step"}, "terminated or truncated, or a time limit (env.max_episode_steps)",
-           fmt::format("neither in {} steps", options_.steps));
+           fmt::format("neither in {} steps", calls));
+  }
+
+  /// Tells that the time was over after so many calls, and makes the parts after it as short.
+  void end_early(std::int64_t calls) {
+    to_.skipped({"steps", fmt::format("{:g} s had passed after {} of {} (--seconds)",
+                                      options_.seconds, calls, options_.steps)});
+    short_part_ = std::min(short_part_, static_cast<std::size_t>(calls));
   }
 
   void check_extremes(player& of) {
@@ -502,7 +517,7 @@ class checker {
     }
     game again(mine, options_.seed, spec_.action_space);
     game beside(other, options_.seed + 1, spec_.action_space);
-    for (std::size_t i = 0; i < std::min<std::size_t>(first_.size(), short_part); ++i) {
+    for (std::size_t i = 0; i < std::min(first_.size(), short_part_); ++i) {
       const auto now = again.next();
       if (!compare("instances", first_[i], now, again.at(), "in each instance")) return;
       beside.next();
@@ -516,7 +531,7 @@ class checker {
       space_sampler actions(spec_.action_space, options_.seed);
       const auto at = fmt::format("seed={}", seed);
       outcome now = of.reset(seed, at);
-      for (std::size_t i = 0; i < std::min<std::size_t>(first_.size(), short_part); ++i) {
+      for (std::size_t i = 0; i < std::min(first_.size(), short_part_); ++i) {
         if (differ(first_[i], now)) return;
         if (now.has_ended()) break;
         now = of.step(drawn_action(actions.sample()), at);
@@ -532,7 +547,7 @@ class checker {
     if (failed_.contains("determinism") || failed_.contains("instances")) return;
     player saved(make_, "to save it", to_), restored(make_, "to restore it", to_);
     game played(saved, options_.seed, spec_.action_space);
-    const auto half = std::min<std::size_t>(first_.size(), short_part) / 2;
+    const auto half = std::min(first_.size(), short_part_) / 2;
     for (std::size_t i = 0; i < half; ++i) played.next();
     state_writer state;
     bool can_save = false;
@@ -547,7 +562,7 @@ class checker {
     // Both get the actions that come next.
     space_sampler actions(spec_.action_space, options_.seed + 1);
     bool begins = half == 0 || first_[half - 1].has_ended();
-    for (std::size_t i = 0; i < short_part; ++i) {
+    for (std::size_t i = 0; i < short_part_; ++i) {
       const auto at = fmt::format("call {} after a restore", i + 1);
       const drawn_action action(actions.sample());
       const auto call = [&](player& of) {
@@ -657,6 +672,7 @@ class checker {
   env_spec spec_;
   std::vector<outcome> first_;    // what was played first
   std::set<std::string> failed_;  // the checks that found a fault
+  std::size_t short_part_ = short_part;
 };
 
 }  // namespace

@@ -22,6 +22,10 @@ struct check_options {
   std::uint64_t seed = 0;     ///< Seeds the environment and the actions.
   std::int64_t n_envs = 1;    ///< The speed is measured with one environment and with so many.
   double speed_seconds = 3;   ///< A measurement of the speed ends after so long, or after `steps`.
+  /// The longest sequence ends after so long, too. The parts that repeat it are then as short.
+  double seconds = 20;
+  /// Is told each call in the process that asked for the checks, in which no call is made before.
+  call_observer on_call = {};
 
   /// Returns the numbers of environments with which the speed is measured.
   std::vector<std::int64_t> measured_sizes() const {

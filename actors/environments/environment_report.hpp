@@ -2,8 +2,10 @@
 // What the checks of an environment have found, for people and for programs.
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -14,6 +16,9 @@ struct environment_call {
   std::string at = {};  ///< Which of these calls it is, such as "episode 1, step 3"; may be empty.
   bool operator==(const environment_call&) const = default;
 };
+
+/// Is told each call before it is made.
+using call_observer = std::function<void(const environment_call&)>;
 
 /// Something that an environment does wrong, or could do better.
 struct environment_finding {
@@ -60,9 +65,13 @@ class environment_report final : public check_listener {
  public:
   static constexpr std::size_t alike_max = 5;
 
-  explicit environment_report(std::string id) : id_(std::move(id)) {}
+  explicit environment_report(std::string id, call_observer on_call = {})
+      : id_(std::move(id)), on_call_(std::move(on_call)) {}
 
-  void begins(const environment_call& call) override { last_call_ = call; }
+  void begins(const environment_call& call) override {
+    last_call_ = call;
+    if (on_call_) on_call_(call);
+  }
   /// Counts a finding that is there already, from another call, once more. Of one check of one part
   /// it keeps alike_max findings that differ in their texts, and counts others with the last one.
   void found(bool is_fault, environment_finding what) override;
@@ -79,6 +88,7 @@ class environment_report final : public check_listener {
 
  private:
   std::string id_;
+  call_observer on_call_;
   std::vector<environment_finding> faults_, warnings_;
   std::vector<skipped_check> skipped_;
   std::vector<environment_speed> speeds_;

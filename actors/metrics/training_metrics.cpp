@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "actors/metrics/env_steps.hpp"
@@ -71,6 +72,8 @@ struct training_metrics::handles {
   std::string env;
   std::optional<of_environment> environment;
   metric_counter rollouts_failed;
+  mutable std::mutex mutex;  // of the next member
+  mutable failed_rollouts failed;
   metric_counter write_failures;
   metric_histogram staleness;
   metric_gauge replay_items;
@@ -234,8 +237,18 @@ void training_metrics::env_process_replaced(std::string_view reason) const {
   }
 }
 
-void training_metrics::rollout_failed() const {
-  if (to_) to_->rollouts_failed.increment();
+void training_metrics::rollout_failed(const std::string& error) const {
+  if (!to_) return;
+  to_->rollouts_failed.increment();
+  const std::lock_guard lock(to_->mutex);
+  ++to_->failed.count;
+  to_->failed.last_error = error;
+}
+
+failed_rollouts training_metrics::rollouts_failed() const {
+  if (!to_) return {};
+  const std::lock_guard lock(to_->mutex);
+  return to_->failed;
 }
 
 void training_metrics::write_failed() const {

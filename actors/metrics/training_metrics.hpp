@@ -17,6 +17,12 @@ struct update_figures {
   std::optional<double> kl, entropy, grad_norm, clip_ratio, lr;
 };
 
+/// The episodes of a loop that ended with an error.
+struct failed_rollouts {
+  std::int64_t count = 0;
+  std::string last_error;  ///< Empty if there was none.
+};
+
 /// The metrics that a training run exports, with one function for each event; docs/metrics.md lists
 /// the names. The object is cheap to copy, and any role may hold one. A default-constructed one
 /// does nothing.
@@ -34,8 +40,10 @@ class training_metrics {
   /// Counts a process of environments that was replaced. `reason` is episodes or memory.
   void env_process_replaced(std::string_view reason) const;
 
-  /// Counts an episode of a loop that ended with an error and is generated again.
-  void rollout_failed() const;
+  /// Counts an episode of a loop that ended with this error and is generated again.
+  void rollout_failed(const std::string& error) const;
+  /// Returns how many of these this object and its copies in this process have counted.
+  failed_rollouts rollouts_failed() const;
 
   void batch_sampled(std::int64_t staleness) const;
   /// Sets the size of the replay, and the total numbers of items that were dropped so far:

@@ -26,6 +26,7 @@ void check_python_environment(const environment_request& request, const check_op
   json command{{"do", "check"},
                {"request", detail::request_json(request)},
                {"steps", options.steps},
+               {"seconds", options.seconds},
                {"seed", options.seed}};
   environment_call call{"making it"};
   for (;;) {

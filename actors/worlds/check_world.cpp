@@ -152,6 +152,13 @@ class pipe_listener final : public check_listener {
   bool has_faults_ = false;
 };
 
+/// What is done while environments are stepped for their speed.
+constexpr const char* measuring = "measuring the speed";
+
+std::string counted(std::int64_t size) {
+  return fmt::format("{} environment{}", size, size == 1 ? "" : "s");
+}
+
 /// Measures the speed of environments that keep the contract. `make` makes so many of them.
 void measure_hosted(
     const std::function<std::unique_ptr<vector_environment>(std::size_t size)>& make,
@@ -161,7 +168,7 @@ void measure_hosted(
     for (const auto size : options.measured_sizes()) {
       to.begins({"making it", "to measure its speed"});
       const auto environments = make(static_cast<std::size_t>(size));
-      to.begins({"step", "to measure its speed"});
+      to.begins({measuring, "of " + counted(size)});
       to.measured(measure_speed(*environments, options));
     }
   } catch (const std::exception& error) {
@@ -268,7 +275,11 @@ void check_apart(const environment_request& request, const check_options& option
   to.begins({"making it"});
   for (;;) {
     const auto& call = to.last_call();
-    const auto limit = limit_of(call, request.python);
+    auto limit = limit_of(call, request.python);
+    if (call.where == measuring) {  // a reset and many steps
+      limit.seconds += request.python.reset_timeout + options.speed_seconds;
+      limit.option = "env.step_timeout and env.reset_timeout";
+    }
     const auto line = process.line(limit.seconds);
     if (!line) {
       const auto end = process.end();
@@ -301,8 +312,10 @@ void measure_in_python(const environment_request& request, const check_options& 
                        environment_report& to) {
   if (!to.faults().empty()) return to.skipped({"speed", "it has faults"});
   try {
-    for (const auto size : options.measured_sizes())
+    for (const auto size : options.measured_sizes()) {
+      to.begins({measuring, "of " + counted(size) + " alone"});
       to.measured(measure_python_environment(request, size, options));
+    }
   } catch (const std::exception& error) {
     to.skipped({"speed of it alone", error.what()});
   }
@@ -318,7 +331,7 @@ bool is_in_python(const std::string& id) {
 }  // namespace
 
 environment_report check_world(const environment_request& request, const check_options& options) {
-  environment_report report(request.id);
+  environment_report report(request.id, options.on_call);
   if (is_in_python(request.id)) {
     check_python_environment({.id = request.id,
                               .options = request.options,
@@ -327,7 +340,7 @@ environment_report check_world(const environment_request& request, const check_o
                               .python = request.python},
                              options, report);
     if (request.wrappers != wrapper_options{} && report.faults().empty()) {
-      environment_report wrapped(request.id);
+      environment_report wrapped(request.id, options.on_call);
       check_environment([&] { return make_environment(request); }, options, wrapped);
       for (const auto& fault : wrapped.faults()) report.found(true, fault);
     }

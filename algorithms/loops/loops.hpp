@@ -111,15 +111,31 @@ struct loop_state {
   bool& ends;  ///< Set after the last update: the loop waits for the episodes under way.
 };
 
+/// Returns the text with a 0 for each number in it, so that texts that differ in a count or a time
+/// are alike.
+inline std::string without_numbers(std::string_view text) {
+  std::string out;
+  bool in_number = false;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (is_digit && !in_number) out += '0';
+    if (!is_digit) out += c;
+    // The point and the digits after it belong to a number that is under way.
+    in_number = is_digit || (in_number && c == '.');
+  }
+  return out;
+}
+
 /// Tells of a failed attempt at an episode, and pauses before the next one. Throws the failure if
-/// there is to be no other attempt. `told` is the error that was told last, because an error that
-/// repeats is told at every fifth attempt only.
+/// there is to be no other attempt. `told` is the error that was told last, without its numbers: an
+/// error that repeats, be it with other counts or times, is told at every fifth attempt only.
 inline task<> pause_before_next(std::exception_ptr failure, std::int64_t attempt,
                                 std::string& told) {
-  if (const auto error = describe(failure); told != error || attempt % 5 == 0) {
+  const auto error = describe(failure);
+  if (auto alike = without_numbers(error); told != alike || attempt % 5 == 0) {
     log::warn("an episode failed",
               {{"error", error}, {"attempt", attempt}, {"attempts_at_most", max_failures}});
-    told = error;
+    told = std::move(alike);
   }
   // A service that is down does not come back.
   if (attempt == max_failures || is_kind(failure, error_kind::service_down))
@@ -151,7 +167,7 @@ task<> generate_one(loop_state<Roles, Experience> on) {
       failure = std::current_exception();
     }
     ++on.totals.failed;
-    on.then.metrics.rollout_failed();
+    on.then.metrics.rollout_failed(describe(failure));
     if (on.then.stop_asked && on.then.stop_asked()) {
       if (on.ends) co_return;
       std::rethrow_exception(failure);

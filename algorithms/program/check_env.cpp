@@ -8,6 +8,7 @@
 #include "actors/openenv/client/named_limit.hpp"
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/worlds/check_world.hpp"
+#include "algorithms/program/check_messages.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/openenv_environments.hpp"
@@ -88,8 +89,9 @@ void warn_of_illegal_actions(openenv::ended_episodes& ended, check_listener& to)
 checked check(const env_section& env, const check_options& options) {
   if (!names_openenv(env.id)) return {check_world(env.request(), options)};
   const openenv_environments make{env.request(), 1};
+  environment_report report(env.id, options.on_call);
+  report.begins({"asking the server for its view"});
   auto view = make.view();  // throws if the server does not answer or shows no numbers
-  environment_report report(env.id);
   server_findings findings(report);
   try {
     check_vector_environments([&] { return make(); }, options, findings);
@@ -126,8 +128,13 @@ void print(const checked& what) {
 int check_env(const check_env_arguments& arguments, const std::string& program) {
   try {
     const auto env = section_of(arguments);
-    const auto found =
-        check(env, {.steps = arguments.steps, .seed = arguments.seed, .n_envs = env.n_envs});
+    check_messages messages(env.id);
+    const auto found = check(env, {.steps = arguments.steps,
+                                   .seed = arguments.seed,
+                                   .n_envs = env.n_envs,
+                                   .seconds = arguments.seconds,
+                                   .on_call = [&](const auto& call) { messages.begins(call); }});
+    messages.end();
     if (arguments.json) {
       std::puts(
           json_of(found).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());

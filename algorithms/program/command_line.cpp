@@ -217,7 +217,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
   auto run = [name = words.name, command = asked->second, as_json = json && json->count() > 0] {
     return checked_output(name, command(), as_json);
   };
-  return command_line{log_level, std::move(run)};
+  return command_line{words.name + ' ' + asked->first->get_name(), log_level, std::move(run)};
 }
 
 }  // namespace troupe::command

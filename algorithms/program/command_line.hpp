@@ -38,6 +38,7 @@ std::vector<std::string> examples_of(const program_words& words);
 
 /// A command line that was read without an error.
 struct command_line {
+  std::string name;  ///< The program and its command, such as "troupe train", for errors.
   std::string log_level;
   std::function<int()> run;  ///< Runs the command and returns the exit code.
 };

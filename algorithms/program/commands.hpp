@@ -69,6 +69,7 @@ struct check_env_arguments {
   std::string env;
   std::vector<std::string> overrides;  ///< Options of the environment, such as "env.options={}".
   std::int64_t steps = 1000;           ///< The length of the longest sequence that is played.
+  double seconds = 20;                 ///< The longest time for that sequence.
   std::uint64_t seed = 0;
   bool json = false;  ///< Prints the report as one line of JSON.
 };

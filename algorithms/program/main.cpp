@@ -85,13 +85,13 @@ int run(int argc, char** argv, const program& what) {
   try {
     return line.run();
   } catch (const port_busy& e) {
-    print_error(what.name, e.what());
+    print_error(line.name, e.what());
     return 2;
   } catch (const metrics_place_error& e) {
-    print_error(what.name, e.what());
+    print_error(line.name, e.what());
     return 2;
   } catch (const std::exception& e) {
-    print_error(what.name, e.what());
+    print_error(line.name, e.what());
     return 1;
   }
 }

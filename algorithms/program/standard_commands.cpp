@@ -220,6 +220,13 @@ void add_check_env(CLI::App& options, check_env_arguments& to, const program_wor
                   "it, and parts of it.")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
+  options
+      .add_option("--seconds", to.seconds,
+                  "That sequence ends after so many seconds, too. The parts that repeat it are "
+                  "then as short.")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
   options.add_option("--seed", to.seed, "The seed of the environment and of the actions.")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();

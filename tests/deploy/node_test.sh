@@ -41,7 +41,7 @@ wait $training 2>/dev/null
 report "a secret is for its owner alone" $?
 chmod 640 other
 run node --join "$address" --name two --metrics-port 0 --join-secret other
-[[ $code -eq 1 ]] && grep -q '^troupe: other: expected the join secret.*got mode 0640$' err
+[[ $code -eq 1 ]] && grep -q '^troupe node: other: expected the join secret.*got mode 0640$' err
 report "a secret that others can read is refused" $?
 run node --join "$address" --name two --certs pki --join-secret other
 [[ $code -eq 2 ]] && grep -q excludes err

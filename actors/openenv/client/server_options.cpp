@@ -12,6 +12,7 @@
 #include "actors/openenv/client/provider.hpp"
 #include "actors/openenv/client/waiting.hpp"
 #include "actors/openenv/protocol/url.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::openenv {
 
@@ -42,6 +43,10 @@ std::vector<std::string> listed(std::string_view name) {
 running_servers start(const server_options& options) {
   const auto count = static_cast<std::size_t>(options.servers);
   const auto limit = in_milliseconds(options.start_timeout);
+  const std::string program =
+      options.command.empty() ? options.image : fmt::format("{}", fmt::join(options.command, " "));
+  log::info("OpenEnv servers are started, and the run waits until they are healthy",
+            {{"servers", count}, {"program", program}, {"start_timeout_s", options.start_timeout}});
   if (!options.command.empty())
     return run_here(from_process({.command = options.command,
                                   .environment = options.variables,

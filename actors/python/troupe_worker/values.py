@@ -6,6 +6,8 @@ import numpy as np
 
 from troupe_worker.spaces import FLOAT_TEXT, TOLD_APART, characters_of, kind_of, lost_digits, may_be_wide, parts_of, too_wide
 
+ROUNDING = 1e-5  # the relative and absolute differences that Gymnasium allows
+
 
 def short(value, most=120):
     """Returns a value as a text of one line."""
@@ -205,7 +207,7 @@ def _same(a, b, numbers_only):
 
 
 def differs_slightly(a, b):
-    """True if two values differ by rounding errors alone, of 1e-5 as Gymnasium allows."""
+    """True if two values differ by rounding errors alone."""
     if isinstance(a, dict) and isinstance(b, dict):
         return set(a) == set(b) and all(differs_slightly(a[name], b[name]) for name in a)
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
@@ -215,7 +217,7 @@ def differs_slightly(a, b):
     try:
         x, y = np.asarray(a), np.asarray(b)
         both = x.shape == y.shape and x.dtype.kind == "f" and y.dtype.kind == "f"
-        return both and np.allclose(x, y, rtol=1e-5, atol=1e-5)
+        return both and np.allclose(x, y, rtol=ROUNDING, atol=ROUNDING)
     except (TypeError, ValueError):
         return False
 

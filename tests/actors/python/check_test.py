@@ -4,6 +4,7 @@
 Each world of worlds/unsound.py has one flaw, of which the checks tell that fault, or that warning, and no other fault.
 So do the worlds of worlds/zoo.py, which have several agents.
 """
+import math
 import pathlib
 import sys
 import unittest
@@ -118,6 +119,7 @@ WARNINGS = [
     ("Rounds", "determinism", "step", "", "exactly the same observation", "a rounding error"),
     ("ReusesMemory", "reused memory", "step", "", "a new observation each time", "the memory of the observation"),
     ("NeverEnds", "end", "step", "", "terminated or truncated, or a time limit", "neither in 60 steps"),
+    ("OtherResetInfo", "info", "reset", "total", "the same info for the same seed", "7 and then"),
     ("ChangesActions", "action", "step", "", "an action that it leaves as it is", ""),
     ("NoRenderModes", "render", "metadata", "", "a list of names as render_modes", "None"),
     ("ClosesOnce", "close", "close", "", "no exception where it is called again", "AttributeError"),
@@ -125,12 +127,14 @@ WARNINGS = [
 ]
 
 
-def check(world, steps=60, **request):
-    """Returns what the checks tell of a world: the findings, and what was skipped."""
+def check(world, steps=60, seconds=math.inf, calls=None, **request):
+    """Returns what the checks tell of a world: the findings, and what was skipped. Adds the calls to `calls`."""
     plain = {"id": world, "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
-    checker = Checker({**plain, **request}, steps, seed=4)
+    checker = Checker({**plain, **request}, steps, seed=4, seconds=seconds)
     for call in checker.run():
         assert set(call) == {"where", "at"}, call
+        if calls is not None:
+            calls.append(call)
     return checker.take()
 
 
@@ -150,7 +154,7 @@ class Checks(unittest.TestCase):
         self.assertTrue(alike, told)
 
     def test_a_sound_world_has_no_finding(self):
-        for world in ("Sound", "Kinds", "Goal"):
+        for world in ("Sound", "Kinds", "Goal", "RoundedGoal"):
             with self.subTest(world):
                 self.assertEqual(check(f"unsound:{world}"), {"findings": [], "skipped": []})
 
@@ -193,6 +197,12 @@ class Checks(unittest.TestCase):
                 self.assert_told(told, True, *fault)
                 self.assertEqual({(c, k) for c, _, k in faults_of(told)}, {(fault[0], fault[2])})
 
+    def test_another_info_of_a_reset_hides_none_of_a_step(self):
+        told = check("unsound:OtherInfos")
+        self.assert_told(told, False, "info", "reset", "total", "the same info for the same seed", "7 and then")
+        self.assert_told(told, True, "info", "step", "total", "the same info for the same seed", "8 and then")
+        self.assertEqual(sum(f["where"] == "reset" for f in told["findings"]), 1)
+
     def test_actions_obey_masks(self):
         # Where a mask forbids what is done, the world raises an error.
         self.assertEqual(faults_of(check("zoo:Strict", steps=300)), set())
@@ -232,6 +242,22 @@ class Checks(unittest.TestCase):
             self.assertEqual(told["steps"], 100)
             if world == "good:Counter":
                 self.assertEqual(told["episodes"], 20)
+
+    def test_slow_steps_shorten_the_sequence_and_what_repeats_it(self):
+        for world in ("unsound:Sound", "zoo:Team"):
+            with self.subTest(world):
+                calls = []
+                told = check(world, seconds=0, calls=calls)
+                self.assertEqual(faults_of(told), set())
+                self.assertIn({"check": "steps", "reason": "0 s had passed after 1 of 60 (--seconds)"}, told["skipped"])
+                self.assertLess(sum(call["where"] == "step" for call in calls), 20)
+
+    def test_a_measurement_ends_in_the_middle_of_a_round_when_its_time_is_over(self):
+        plain = {"id": "good:Counter", "options": {}, "wrappers": [], "info": [], "max_episode_steps": None, "render": False}
+        told = Checks_of_worker().do_measure(plain, copies=4, steps=10, seconds=60, seed=1)
+        self.assertEqual(told["steps"], 10)
+        told = Checks_of_worker().do_measure(plain, copies=4, steps=10, seconds=0, seed=1)
+        self.assertEqual(told["steps"], 0)
 
     def test_a_wrapper_is_checked_with_its_environment(self):
         for wrapper in ("good.Halve", "good.Scale(factor=2)"):

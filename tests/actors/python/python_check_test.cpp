@@ -1,6 +1,7 @@
 #include "actors/python/python_check.hpp"
 
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include "actors/worlds/check_world.hpp"
@@ -80,6 +81,18 @@ TEST_CASE("python check: the speed of one environment and of several, alone and 
   }
   CHECK(measured == std::vector<std::pair<std::int64_t, std::string>>{
                         {1, "alone"}, {3, "alone"}, {1, "hosted"}, {3, "hosted"}});
+}
+
+TEST_CASE("python check: each call is told before it is made, and slow steps end the sequence") {
+  std::set<std::string> calls;
+  const auto report = check_world(
+      world("unsound:Sound"),
+      {.steps = 50, .seed = 1, .seconds = 1e-9, .on_call = [&](const environment_call& call) {
+         calls.insert(call.where);
+       }});
+  for (const auto* one : {"making it", "reset", "step", "close", "measuring the speed"})
+    CHECK(calls.contains(one));
+  CHECK_THAT(to_string(report), Contains("not checked: steps: 1e-09 s had passed after 1 of 50"));
 }
 
 TEST_CASE("python check: the speed of a team whose masks must be obeyed is measured") {

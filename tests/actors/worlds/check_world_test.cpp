@@ -1,9 +1,12 @@
 #include "actors/worlds/check_world.hpp"
 
 #include <unistd.h>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/test.hpp"
 
@@ -88,6 +91,53 @@ TEST_CASE("check: a crash, an exit and a call that never returns are faults") {
              Contains("expected a return, got an end with exit code 3"));
   CHECK_THAT(fault_of("DeadlyNever-v0"),
              Contains("expected a return within 0.5 s (env.step_timeout), got none"));
+}
+
+/// Takes some time for each step. An episode has two.
+class slow final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Slow-v0",
+            .observation_space = spaces::box(0, 2, {1}),
+            .action_space = spaces::discrete(2)};
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    steps_ = 0;
+    obs[0] = seed ? static_cast<float>(*seed % 3) : 0;
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    obs[0] = 1;
+    return {.terminated = ++steps_ == 2};
+  }
+
+ private:
+  int steps_ = 0;
+};
+
+// The time that passes is what the test is about: the measurement takes longer than a step may.
+TEST_CASE("check: slow steps shorten the sequence, and a measurement is no step that hangs") {
+  register_environment("Slow-v0", [] { return std::make_unique<slow>(); });
+  const auto report = check_world({.id = "Slow-v0", .python = {.step_timeout = 0.5}},
+                                  {.steps = 40, .seed = 1, .seconds = 0.001});
+  CHECK(report.faults().empty());
+  CHECK_THAT(to_string(report), Contains("not checked: steps: 0.001 s had passed after "));
+  REQUIRE(report.speeds().size() == 1);
+  CHECK(report.speeds()[0].steps == 40);
+}
+
+TEST_CASE("check: each call is told before it is made, in C++ and in batches") {
+  register_vector_environment("ToldBatch-v0", [](std::size_t size) {
+    return make_vector_environment("CartPole-v1", size);
+  });
+  for (const auto* id : {"CartPole-v1", "ToldBatch-v0"}) {
+    std::set<std::string> calls;
+    check_world({.id = id}, {.steps = 20, .on_call = [&](const environment_call& call) {
+                               calls.insert(call.where);
+                             }});
+    for (const auto* one : {"making it", "reset", "step", "measuring the speed"})
+      CHECK(calls.contains(one));
+  }
 }
 
 TEST_CASE("check: an environment that is registered as a batch is checked as a batch of one") {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tests/captured_stream.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -321,6 +322,27 @@ TEST_CASE("loops: an episode that throws is generated anew and counted") {
 TEST_CASE("loops: where every episode throws, the loop ends with that error") {
   play(always_fail<false>);
   play(always_fail<true>);
+}
+
+TEST_CASE("loops: an error that repeats with other counts is told at every fifth attempt only") {
+  const captured_stderr output;
+  log::set_level("info");
+  system sys({.deterministic = true, .seed = 1});
+  sys.run(always_fail<false>(sys));
+  log::set_level("off");
+  const auto text = output.text();
+  std::vector<std::string> told;
+  for (auto at = text.find(" attempt="); at != text.npos; at = text.find(" attempt=", at + 1))
+    told.push_back(text.substr(at + 9, text.find(' ', at + 1) - at - 9));
+  CHECK(told == std::vector<std::string>{"1", "5", "10", "15", "20"});
+}
+
+TEST_CASE("loops: errors are alike if they differ in counts and times alone") {
+  using loops::detail::without_numbers;
+  CHECK(without_numbers("slot 17 of 32: no reply in 60.5 s") ==
+        without_numbers("slot 3 of 8: no reply in 60 s"));
+  CHECK(without_numbers("server 1 is full") != without_numbers("server 1 is away"));
+  CHECK(without_numbers("").empty());
 }
 
 TEST_CASE("loops: where a stop is asked for, an episode that throws is not generated anew") {

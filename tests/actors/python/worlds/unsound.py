@@ -449,6 +449,23 @@ class OtherInfo(Sound):
         return obs, reward, terminated, truncated, {"total": self.total}
 
 
+class OtherResetInfo(Sound):
+    total = 0
+
+    def reset(self, **named):
+        obs, info = super().reset(**named)
+        self.total += 1
+        return obs, {"total": self.total}
+
+
+class OtherInfos(OtherInfo, OtherResetInfo):
+    """The infos of both are others each time, which are counted apart."""
+
+    def reset(self, **named):
+        resets = self.resets = getattr(self, "resets", 0) + 1
+        return OtherResetInfo.reset(self, **named)[0], {"total": resets}
+
+
 class Rounds(Sound):
     """Its observations differ by a rounding error where it was reset before."""
 
@@ -547,6 +564,18 @@ class Goal(Sound):
 
 
 WrongGoal = type("WrongGoal", (Goal,), {"wrong": 1})
+
+
+class RoundedGoal(Goal):
+    """The rewards of several goals at once, and that of a step, have other rounding errors."""
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward * (1 + 1e-15), terminated, truncated, info
+
+    def compute_reward(self, achieved, desired, info):
+        one = super().compute_reward(achieved, desired, info)
+        return one if np.ndim(one) == 0 else one * (1 + 1e-15)
 
 
 class OneGoal(Goal):
