@@ -21,13 +21,14 @@ inline void describe(enum_schema<decayed_parameters>& s) {
 }
 
 /// Describes the fields `weight_decay` and `weight_decay_of` of an Options.
-template <class Options, class Base>
-void describe_weight_decay(options_schema<Options>& s, double Base::* decay,
-                           decayed_parameters Base::* of) {
-  s.field("weight_decay", decay)
+template <class Options>
+void describe_weight_decay(options_schema<Options>& s) {
+  s.field("weight_decay", &Options::weight_decay)
       .at_least(0)
       .help("AdamW's weight decay (Loshchilov and Hutter 2019).");
-  s.field("weight_decay_of", of)
+  s.field("weight_decay_of", &Options::weight_decay_of)
+      .has_effect_if("trainer.weight_decay is above 0",
+                     [](const Options& o) { return o.weight_decay > 0; })
       .help(
           "What weight_decay shrinks: all is all parameters, as with PyTorch's AdamW; matrices "
           "leaves out norms, biases and log standard deviations, as the Trainer of transformers "

@@ -54,7 +54,12 @@ void describe_adamw(options_schema<Options>& s) {
       .help(
           "The largest norm of the gradient of all parameters together; a larger gradient is "
           "scaled down to it. 0 means no clipping.");
-  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
+  describe_weight_decay(s);
+  if constexpr (requires { &Options::lora; }) {
+    s.option(&Options::weight_decay_of)
+        .has_effect_if("trainer.lora.rank is 0, as adapters are all matrices",
+                       [](const Options& o) { return o.lora.rank == 0; });
+  }
   s.field("beta1", &Options::beta1).at_least(0).below(1).help("AdamW's decay of the first moment.");
   s.field("beta2", &Options::beta2)
       .at_least(0)

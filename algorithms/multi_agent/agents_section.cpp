@@ -184,10 +184,11 @@ void describe(options_schema<agents_section>& s) {
           "Each agent needs exactly one pattern. If the object is empty, agents whose names differ "
           "only in their number share a policy.");
   s.field("share", &agents_section::share)
+      .has_effect_if("agents.policies is {}",
+                     [](const agents_section& a) { return a.policies.empty(); })
       .help(
-          "Where policies is empty: if true, agents whose names differ only in their number share "
-          "a "
-          "policy; if false, each agent has a policy of its own.");
+          "If true, agents whose names differ only in their number share a policy; if false, each "
+          "agent has a policy of its own.");
   s.field("frozen", &agents_section::frozen)
       .items(0, 1024)
       .example("[runner]")
@@ -210,16 +211,17 @@ void describe(options_schema<agents_section>& s) {
       .help(
           "The weight w of the team's mean reward: an agent is trained on (1 - w) times its own "
           "reward plus w times the mean reward of its team.");
+  const auto shares_reward = [](const agents_section& a) { return a.shared_reward > 0; };
   s.field("team", &agents_section::team)
+      .has_effect_if("agents.shared_reward is above 0", shares_reward)
       .help(
           "The team whose mean reward is shared: all agents, or the agents that the same policy "
           "plays.");
   s.field("reward_after_end", &agents_section::reward_after_end)
+      .has_effect_if("agents.shared_reward is above 0", shares_reward)
       .help(
-          "Where shared_reward is above 0: if true, an agent that has ended by itself gets its "
-          "share "
-          "of the team's reward until the episode ends for all, so that it learns what its end was "
-          "worth to the team.");
+          "If true, an agent that has ended by itself gets its share of the team's reward until "
+          "the episode ends for all, so that it learns what its end was worth to the team.");
   s.field("proper_time_limits", &agents_section::proper_time_limits)
       .also_known_as({"use_proper_time_limits"})
       .help(

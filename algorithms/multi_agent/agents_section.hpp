@@ -8,6 +8,7 @@
 
 #include "actors/environments/environment.hpp"
 #include "actors/networks/joint_shape.hpp"
+#include "algorithms/run/config.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -33,6 +34,23 @@ struct agents_section {
 
 void describe(enum_schema<reward_team>& s);
 void describe(options_schema<agents_section>& s);
+
+/// Describes the field `agents` of a Config, and what other options must be with several agents.
+template <class Config>
+void describe_agents(options_schema<Config>& s) {
+  s.field("agents", &Config::agents)
+      .help("Which policies play which agents, and what they are trained on.");
+  s.option(&Config::env, &env_section::normalize_obs)
+      .must_be("false with several agents", [](const Config& c) { return !c.env.normalize_obs; });
+  s.option(&Config::env, &env_section::normalize_reward)
+      .must_be("false with several agents",
+               [](const Config& c) { return !c.env.normalize_reward; });
+  if constexpr (requires { &Config::replay; }) {
+    using replay = decltype(Config::replay);
+    s.option(&Config::replay, &replay::n_step)
+        .must_be("1 with several agents", [](const Config& c) { return c.replay.n_step == 1; });
+  }
+}
 
 /// Returns the name of the policy that plays each agent, [N]. Throws std::invalid_argument that
 /// names the environment and what does not fit: a pattern that covers no agent, an agent that two

@@ -31,14 +31,6 @@ std::int64_t off_policy_config::gradient_steps() const {
   return collection.gradient_steps < 0 ? steps_of_collection() : collection.gradient_steps;
 }
 
-std::vector<idle_rule> idle_rules_of(const off_policy_config& c) {
-  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
-  rules.push_back({c.mode == training_mode::sync,
-                   "mode is sync",
-                   {"collection.workers", "collection.max_staleness"}});
-  return rules;
-}
-
 void describe(options_schema<collection_section>& s) {
   s.field("learning_starts", &collection_section::learning_starts)
       .at_least(0)
@@ -153,13 +145,20 @@ void describe(options_schema<action_noise_options>& s) {
       .help("The kind of noise that is added to actions, which are within -1..1.");
   s.field("std", &action_noise_options::std)
       .at_least(0)
+      .has_effect_if("noise.kind is not none",
+                     [](const action_noise_options& n) { return n.kind != noise_kind::none; })
       .help("The standard deviation of the noise, sigma.");
+  const auto has_memory = [](const action_noise_options& n) {
+    return n.kind == noise_kind::ornstein_uhlenbeck;
+  };
   s.field("theta", &action_noise_options::theta)
       .at_least(0)
-      .help("The rate at which noise of kind ornstein_uhlenbeck returns to 0.");
+      .has_effect_if("noise.kind is ornstein_uhlenbeck", has_memory)
+      .help("The rate at which the noise returns to 0.");
   s.field("dt", &action_noise_options::dt)
       .above(0)
-      .help("The time step of noise of kind ornstein_uhlenbeck.");
+      .has_effect_if("noise.kind is ornstein_uhlenbeck", has_memory)
+      .help("The time step of the noise.");
 }
 
 }  // namespace troupe

@@ -13,7 +13,6 @@
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/run/config.hpp"
-#include "algorithms/run/option_rules.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -124,18 +123,13 @@ void describe_async_collections(options_schema<Section>& s) {
   s.field("workers", &Section::workers)
       .at_least(1)
       .at_most(4096)
-      .help(
-          "The number of collections under way at once in async mode; each has its own "
-          "environments.");
+      .help("The number of collections under way at once; each has its own environments.");
   s.field("max_staleness", &Section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("updates")
-      .help("In async mode, collections may be so many updates ahead of the trainer.");
+      .help("Collections may be so many updates ahead of the trainer.");
 }
-
-/// The rules about options without effect that all off-policy algorithms have.
-std::vector<idle_rule> idle_rules_of(const off_policy_config& config);
 
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<priority_options>& s);
@@ -204,6 +198,8 @@ void describe_off_policy(options_schema<Config>& s) {
           "trains.");
   s.field("collection", &off_policy_config::collection)
       .help("The collection of experience and its ratio to training.");
+  describe_async(s, &off_policy_config::collection, &collection_section::workers,
+                 &collection_section::max_staleness);
   s.field("replay", &off_policy_config::replay)
       .help("The replay, from which training draws transitions.");
   s.field("evaluation", &off_policy_config::evaluation)
@@ -214,14 +210,14 @@ void describe_off_policy(options_schema<Config>& s) {
   s.field("trainer", &Config::trainer).help("The options of the update rule.");
   s.field("policy", &Config::policy).help("The options of the networks.");
   describe_deterministic(s);
-  option_rule(
-      s, "replay.capacity",
-      [](const Config& c) {
-        return "at least trainer.batch_size, " + std::to_string(c.trainer.batch_size);
-      },
-      [](const Config& c) {
-        return !c.replay.capacity || *c.replay.capacity >= c.trainer.batch_size;
-      });
+  s.option(&off_policy_config::replay, &ring_section::capacity)
+      .must_be(
+          [](const Config& c) {
+            return "at least trainer.batch_size, " + std::to_string(c.trainer.batch_size);
+          },
+          [](const Config& c) {
+            return !c.replay.capacity || *c.replay.capacity >= c.trainer.batch_size;
+          });
   s.rule(
       "total_steps",
       [](const Config& c) {

@@ -104,8 +104,7 @@ class target_adapter : public learner_adapter<Learner> {
 
 /// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting
 /// network. `explore` gets its numbers of steps from the configuration. `more` are further
-/// arguments of the rule's constructor. Options without effect are those of idle_rules_of for
-/// Config, or for its base if Config has no overload.
+/// arguments of the rule's constructor.
 template <class Rule, class Config, class Json = nlohmann::json, class... More>
 off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
                                              exploration explore = {}, More... more) {
@@ -115,7 +114,7 @@ off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
   explore.learning_starts = c.collection.learning_starts;
   explore.total_steps = c.schedule_steps.value_or(c.total_steps);
   auto settings = settings_of(c, options.network, to_json<Config, Json>(c).dump());
-  settings.idle = idle_options_of<Config, Json>(c, idle_rules_of(c));
+  settings.idle = idle_options_of(c);
   return {.settings = std::move(settings),
           .config = c,
           .batch_size = static_cast<std::size_t>(c.trainer.batch_size),

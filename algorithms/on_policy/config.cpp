@@ -24,17 +24,6 @@ std::int64_t on_policy_config::steps_of_schedules() const {
 
 fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
 
-std::vector<idle_rule> idle_rules_of(const on_policy_config& c) {
-  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
-  rules.push_back({c.mode == training_mode::sync,
-                   "mode is sync",
-                   {"rollout.workers", "rollout.max_staleness"}});
-  rules.push_back({!c.policy.use_sde,
-                   "policy.use_sde is false",
-                   {"policy.sde_sample_freq", "policy.use_expln"}});
-  return rules;
-}
-
 void describe(enum_schema<optimizer_kind>& s) {
   s.name("adam", optimizer_kind::adam)
       .name("rmsprop", optimizer_kind::rmsprop)
@@ -77,14 +66,13 @@ void describe(options_schema<rollout_section>& s) {
   s.field("workers", &rollout_section::workers)
       .at_least(1)
       .at_most(4096)
-      .help("The number of rollouts under way at once in async mode.");
+      .help("The number of rollouts under way at once.");
   s.field("max_staleness", &rollout_section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("versions")
       .help(
-          "In async mode, a rollout may be at most so many versions behind the trainer; older ones "
-          "are dropped.");
+          "A rollout may be at most so many versions behind the trainer; older ones are dropped.");
 }
 
 void describe(options_schema<network_options>& s) {

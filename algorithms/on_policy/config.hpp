@@ -13,7 +13,6 @@
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/run/config.hpp"
-#include "algorithms/run/option_rules.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -113,9 +112,6 @@ struct on_policy_config {
   fault_plan plan() const;
 };
 
-/// The rules about options without effect that all on-policy algorithms have.
-std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
-
 void describe(enum_schema<optimizer_kind>& s);
 void describe(enum_schema<value_norm_update>& s);
 void describe(options_schema<rollout_section>& s);
@@ -162,6 +158,7 @@ void describe_update_rule(options_schema<Options>& s, const char* eps,
       .at_least(0.001)
       .at_most(86'400)
       .unit("s")
+      .has_effect_if("trainer.replicas is above 1", [](const Options& o) { return o.replicas > 1; })
       .help("A step fails if one of several replicas has waited for the others so many seconds.");
 }
 
@@ -211,6 +208,8 @@ void describe_optimizer(options_schema<Options>& s) {
   s.field("rmsprop_alpha", &Options::rmsprop_alpha)
       .at_least(0)
       .below(1)
+      .has_effect_if("trainer.optimizer is not adam",
+                     [](const Options& o) { return o.optimizer != optimizer_kind::adam; })
       .help("The decay per step of rmsprop's mean of squared gradients.");
 }
 
@@ -240,6 +239,8 @@ void describe_on_policy(options_schema<Config>& s) {
           "sync alternates between rollouts and updates; async makes rollouts while the trainer "
           "trains.");
   s.field("rollout", &on_policy_config::rollout).help("The size and number of rollouts.");
+  describe_async(s, &on_policy_config::rollout, &rollout_section::workers,
+                 &rollout_section::max_staleness);
   s.field("policy", &on_policy_config::policy).help("The network of policy and critic.");
   s.field("placement", &on_policy_config::placement)
       .help("The placement of the policy and the trainer.");
@@ -249,18 +250,20 @@ void describe_on_policy(options_schema<Config>& s) {
       .help("The checkpoints from which a run can be resumed.");
   s.field("log", &on_policy_config::log).help("The rows of progress.csv.");
   describe_deterministic(s);
-  option_rule(
-      s, "rollout.groups",
-      [](const Config& c) { return "a divisor of env.n_envs, " + std::to_string(c.env.n_envs); },
-      [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
-  option_rule(
-      s, "rollout.n_steps",
-      [](const Config& c) {
-        return "at most 2^28 environment steps an update, with env.n_envs of " +
-               std::to_string(c.env.n_envs) + " and rollout.batch of " +
-               std::to_string(c.rollout.batch);
-      },
-      [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
+  s.option(&on_policy_config::rollout, &rollout_section::groups)
+      .must_be(
+          [](const Config& c) {
+            return "a divisor of env.n_envs, " + std::to_string(c.env.n_envs);
+          },
+          [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
+  s.option(&on_policy_config::rollout, &rollout_section::n_steps)
+      .must_be(
+          [](const Config& c) {
+            return "at most 2^28 environment steps an update, with env.n_envs of " +
+                   std::to_string(c.env.n_envs) + " and rollout.batch of " +
+                   std::to_string(c.rollout.batch);
+          },
+          [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }
 
 /// The options of the learner that a Config configures, including its network.
@@ -285,32 +288,30 @@ on_policy_options whole_batch_options(const Config& config) {
 template <class Config>
 void describe_trainer(options_schema<Config>& s) {
   s.field("trainer", &Config::trainer).help("The options of the update rule.");
-  option_rule(
-      s, "trainer.replicas",
-      [](const Config&) {
-        return "1 where deterministic is true, as several are sockets between threads";
-      },
-      [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
-  option_rule(
-      s, "placement.trainer",
-      [](const Config& c) {
-        return "auto, thread or process with trainer.replicas of " +
-               std::to_string(c.trainer.replicas) + ", which wait for each other, on one machine";
-      },
-      [](const Config& c) {
-        const auto& where = c.placement.trainer;
-        return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
-               where == "process";
-      });
-  option_rule(
-      s, "trainer.replicas",
-      [](const Config& c) {
-        return "at most " + std::to_string(std::int64_t{c.env.n_envs} * c.rollout.batch) +
-               ", env.n_envs times rollout.batch, of which each takes a share";
-      },
-      [](const Config& c) {
-        return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
-      });
+  s.option(&Config::trainer, &on_policy_options::replicas)
+      .must_be("1 where deterministic is true, as several are sockets between threads",
+               [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
+  s.option(&on_policy_config::placement, &placement_section::trainer)
+      .must_be(
+          [](const Config& c) {
+            return "auto, thread or process with trainer.replicas of " +
+                   std::to_string(c.trainer.replicas) +
+                   ", which wait for each other, on one machine";
+          },
+          [](const Config& c) {
+            const auto& where = c.placement.trainer;
+            return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
+                   where == "process";
+          });
+  s.option(&Config::trainer, &on_policy_options::replicas)
+      .must_be(
+          [](const Config& c) {
+            return "at most " + std::to_string(std::int64_t{c.env.n_envs} * c.rollout.batch) +
+                   ", env.n_envs times rollout.batch, of which each takes a share";
+          },
+          [](const Config& c) {
+            return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
+          });
 }
 
 }  // namespace troupe

@@ -103,12 +103,10 @@ algorithm algorithm_with(run_settings settings, std::function<void()> check, on_
 ///
 ///   void describe(options_schema<Config>&)
 ///   on_policy_learner make_learner(const network_shape&, const Config&)
-///
-/// If some options may have no effect, declare std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
 algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
-  auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
-                              idle_options_of<Config, Json>(config, idle_rules_of(config)));
+  auto settings =
+      settings_of(config, to_json<Config, Json>(config).dump(), idle_options_of(config));
   auto check = [settings, config] {
     require_network(settings);
     // The fused backend needs a loss that computes its derivatives. The learner refuses other

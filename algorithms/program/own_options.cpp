@@ -51,6 +51,12 @@ named_algorithm with_own_options(named_algorithm algorithm, const std::vector<ow
     auto config = nlohmann::ordered_json::parse(made.settings.config);
     config.update(values);
     made.settings.config = config.dump();
+    for (const auto& one : own) {
+      for (auto& idle : one.idle()) {
+        idle.name = one.name + '.' + idle.name;
+        made.settings.idle.push_back(std::move(idle));
+      }
+    }
     return made;
   };
   if (algorithm.evaluate) {

@@ -20,6 +20,8 @@ struct own_options {
   std::function<nlohmann::json(const nlohmann::json& section, const std::string& pointer)> read;
   /// Returns the JSON Schema of the section.
   std::function<nlohmann::json()> schema;
+  /// Returns the options without effect among the values that were read last.
+  std::function<std::vector<idle_option>()> idle;
 };
 
 /// A section of options that are read into `*to`, which must outlive the program's run. T is a
@@ -38,7 +40,11 @@ own_options options_section(std::string name, T* to) {
                 *to = values;
                 return to_json<T, Json>(values);
               },
-          .schema = [defaults] { return configuration_schema<T, Json>(*defaults); }};
+          .schema = [defaults] { return configuration_schema<T, Json>(*defaults); },
+          .idle =
+              [defaults, to] {
+                return detail::idle_options(detail::struct_kind_of<T>(), to, to, defaults.get());
+              }};
 }
 
 /// Adds the sections to the configuration of an algorithm. A run's config.json then has them, so a

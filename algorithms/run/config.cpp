@@ -78,20 +78,6 @@ bool is_fault_plan(const std::string& text) {
   }
 }
 
-idle_rule idle_rule_of(const checkpoint_section& checkpoint) {
-  return {checkpoint.every_updates == 0,
-          "checkpoint.every_updates is 0, so there are none",
-          {"checkpoint.keep"}};
-}
-
-std::vector<idle_rule> idle_rules_of(const evaluation_section& evaluation,
-                                     const checkpoint_section& checkpoint) {
-  return {{evaluation.every_steps == 0,
-           "evaluation.every_steps is 0, so there is none during training",
-           {"evaluation.stop_at", "evaluation.episodes"}},
-          idle_rule_of(checkpoint)};
-}
-
 placement placement_of(const std::string& text) {
   constexpr std::string_view node = "node:";
   if (text == "shared") return placement::shared;
@@ -193,7 +179,7 @@ void describe(enum_schema<gradient_backend>& s) {
 
 void describe(options_schema<cnn_options>& s) {
   const auto list = [&](const char* name, std::vector<int> cnn_options::* member, int most,
-                        const char* example) -> detail::field_schema& {
+                        const char* example) {
     return s.field(name, member).items(1, 8).example(example).at_least(1).at_most(most);
   };
   list("channels", &cnn_options::channels, 4096, "[32,64,64]")
@@ -241,6 +227,7 @@ void describe(options_schema<channel_options>& s) {
 
 void describe(options_schema<env_section>& s) {
   s.field("id", &env_section::id)
+      .has_effect_if("env.tasks is null", [](const env_section& e) { return !e.tasks; })
       .help(
           "The environment: a name that `troupe list` prints, gymnasium:ID, pettingzoo:MODULE or "
           "module:Class for one in Python, openenv:URL for a server's, or the path of a plug-in "
@@ -367,7 +354,9 @@ void describe(options_schema<env_section>& s) {
       .help(
           "Environments that one policy learns together, instead of env.id; observations are "
           "padded to the widest and show which task it is. null means env.id alone.");
-  s.field("schedule", &env_section::schedule).help("The rule that chooses the next of env.tasks.");
+  s.field("schedule", &env_section::schedule)
+      .has_effect_if("env.tasks has a value", [](const env_section& e) { return !!e.tasks; })
+      .help("The rule that chooses the next of env.tasks.");
 }
 
 void describe(options_schema<evaluation_section>& s) {
@@ -378,7 +367,9 @@ void describe(options_schema<evaluation_section>& s) {
       .help(
           "An evaluation follows every so many environment steps of training; 0 evaluates only at "
           "the end.");
+  const auto during_training = [](const evaluation_section& e) { return e.every_steps > 0; };
   s.field("episodes", &evaluation_section::episodes)
+      .has_effect_if("evaluation.every_steps is above 0", during_training)
       .also_known_as({"n_eval_episodes"})
       .at_least(1)
       .at_most(1'000'000)
@@ -388,6 +379,7 @@ void describe(options_schema<evaluation_section>& s) {
       .at_most(1'000'000)
       .help("The number of episodes of the evaluation at the end.");
   s.field("stop_at", &evaluation_section::stop_at)
+      .has_effect_if("evaluation.every_steps is above 0", during_training)
       .unit("return")
       .help(
           "Training ends once the mean return of an evaluation reaches this; null trains for "
@@ -402,6 +394,8 @@ void describe(options_schema<checkpoint_section>& s) {
           "A checkpoint is written every so many updates, when rollouts have come to rest; 0 "
           "writes none. 10 costs a short run little, 1 loses the least.");
   s.field("keep", &checkpoint_section::keep)
+      .has_effect_if("checkpoint.every_updates is above 0",
+                     [](const checkpoint_section& c) { return c.every_updates > 0; })
       .at_least(1)
       .at_most(1000)
       .help(

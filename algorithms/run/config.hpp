@@ -11,7 +11,6 @@
 #include "actors/networks/network.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/learner/annealing.hpp"
-#include "algorithms/run/option_rules.hpp"
 #include "algorithms/run/task_sections.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/options/fault_plan.hpp"
@@ -104,20 +103,15 @@ struct checkpoint_section {
   int keep = 3;
 };
 
-/// The rules about options without effect in the sections that all algorithms on environments have.
-std::vector<idle_rule> idle_rules_of(const evaluation_section& evaluation,
-                                     const checkpoint_section& checkpoint);
-/// The rule about options without effect in the section of checkpoints.
-idle_rule idle_rule_of(const checkpoint_section& checkpoint);
-
 /// True if placement_of can read `text`.
 bool is_placement(const std::string& text);
 
 /// Describes a field whose value is a placement or, with `or_auto`, the text "auto".
 template <class Section>
-detail::field_schema& describe_placement(options_schema<Section>& s, const char* name,
-                                         std::string Section::* member, bool or_auto = false) {
-  auto& field = s.field(name, member);
+detail::field_schema<Section> describe_placement(options_schema<Section>& s, const char* name,
+                                                 std::string Section::* member,
+                                                 bool or_auto = false) {
+  auto field = s.field(name, member);
   s.rule(name, std::string(or_auto ? "auto, " : "") + "shared, thread, process or node:PATTERN",
          [=](const Section& of) {
            return (or_auto && of.*member == "auto") || is_placement(of.*member);
@@ -127,8 +121,8 @@ detail::field_schema& describe_placement(options_schema<Section>& s, const char*
 
 /// Describes a field that is a time in seconds, of up to a day.
 template <class Section>
-detail::field_schema& describe_timeout(options_schema<Section>& s, const char* name,
-                                       double Section::* member) {
+detail::field_schema<Section> describe_timeout(options_schema<Section>& s, const char* name,
+                                               double Section::* member) {
   return s.field(name, member).above(0).at_most(86'400).unit("seconds");
 }
 
@@ -189,15 +183,26 @@ void describe_sde(options_schema<Section>& s) {
           "If true, continuous actions are explored by generalised state-dependent exploration "
           "(Raffin et al. 2021).");
   s.field("use_expln", &Section::use_expln)
+      .has_effect_if("policy.use_sde is true", [](const Section& o) { return o.use_sde; })
       .help(
-          "With use_sde: if true, standard deviations grow as log(1 + p) + 1 above 1, else as "
+          "If true, standard deviations grow as log(1 + p) + 1 above 1, else as "
           "exp(p), for a parameter p.");
   s.field("sde_sample_freq", &Section::sde_sample_freq)
       .at_least(-1)
       .unit("steps")
-      .help("With use_sde: the noise is drawn every so many steps; -1 draws it once a rollout.");
+      .has_effect_if("policy.use_sde is true", [](const Section& o) { return o.use_sde; })
+      .help("The noise is drawn every so many steps; -1 draws it once a rollout.");
   s.rule("sde_sample_freq", "-1 or a number > 0",
          [](const Section& o) { return o.sde_sample_freq != 0; });
+}
+
+/// Says of options of a section, such as `rollout`, that they have an effect in async mode alone.
+template <class Config, class Base, class Section, class... Members>
+void describe_async(options_schema<Config>& s, Section Base::* section, Members... members) {
+  (s.option(section, members)
+       .has_effect_if("mode is async",
+                      [](const Config& c) { return c.mode == training_mode::async; }),
+   ...);
 }
 
 /// Reads a fault plan of a configuration; an empty text is the plan without faults. Throws

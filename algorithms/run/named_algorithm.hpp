@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/run/option_rules.hpp"
+#include "algorithms/run/configuration_schema.hpp"
 #include "algorithms/run/other_names.hpp"
 #include "algorithms/run/settings.hpp"
 

@@ -15,8 +15,8 @@
 #include "actors/recorder/run_labels.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/run/config.hpp"
-#include "algorithms/run/option_rules.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/service/options/fault_plan.hpp"
 
 namespace troupe {

@@ -56,6 +56,13 @@ void tell_no_images(const run_settings& of, const env_spec& spec) {
   for (const auto& note : notes) log::warn(note, {{"env", spec.id}});
 }
 
+void tell_idle_options(const run_settings& of) {
+  for (const auto& each : of.idle) {
+    log::warn("an option has no effect",
+              {{"option", each.name}, {"value", each.value}, {"why", each.why}});
+  }
+}
+
 void tell_sizes(const run_settings& of) {
   if (!of.update_options.empty()) {
     // A program of the user's own may have no configuration.

@@ -11,6 +11,9 @@ namespace troupe {
 /// Logs which observations with the shape of images the network takes for none.
 void tell_no_images(const run_settings& of, const env_spec& spec);
 
+/// Warns of each option of the run that has no effect.
+void tell_idle_options(const run_settings& of);
+
 /// Logs what the sizes of a new run mean: more steps than were asked for, and replicas that are not
 /// used.
 void tell_sizes(const run_settings& of);

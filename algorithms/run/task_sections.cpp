@@ -79,9 +79,12 @@ void describe(options_schema<schedule_section>& s) {
   s.field("longest_wait", &schedule_section::longest_wait)
       .at_least(0)
       .unit("turns")
+      .has_effect_if(
+          "env.schedule.rule is by_need",
+          [](const schedule_section& o) { return o.rule == loops::schedule_rule::by_need; })
       .help(
-          "With rule by_need, a task gets a turn in any case after so many turns of others; "
-          "0 means the number of tasks.");
+          "A task gets a turn in any case after so many turns of others; 0 means the number of "
+          "tasks.");
   s.field("stop_when_learned", &schedule_section::stop_when_learned)
       .help("If true, training ends once the mean return of each task has reached its target.");
 }

@@ -42,7 +42,6 @@ struct schedule_section {
   bool stop_when_learned = false;  ///< Training ends once all tasks have reached their targets.
 
   loops::schedule_options options(const std::vector<task_section>& tasks) const;
-  bool operator==(const schedule_section&) const = default;
 };
 
 void describe(options_schema<curriculum_section>& s);

@@ -121,14 +121,7 @@ void task_selector::restore(const std::string& bytes) {
 }
 
 run_settings with_task_selector(run_settings settings) {
-  auto& env = settings.env;
-  if (!env.tasks && env.schedule != schedule_section{}) {
-    settings.idle.push_back({"env.schedule", "set", "env.tasks is null"});
-  }
-  if (env.tasks && env.id != env_section{}.id) {
-    settings.idle.push_back({"env.id", env.id, "env.tasks are instead of it"});
-  }
-  env.id = env.name();
+  settings.env.id = settings.env.name();
   return settings;
 }
 

@@ -93,8 +93,7 @@ class task_selector {
   std::function<task<>(std::vector<std::size_t>)> set_turns_;
 };
 
-/// Returns the settings with the environment named after its tasks, if it has some. Adds options of
-/// tasks and schedules that have no effect to the idle options.
+/// Returns the settings with the environment named after its tasks, if it has some.
 run_settings with_task_selector(run_settings settings);
 
 }  // namespace troupe

@@ -421,7 +421,7 @@ run_result train(const algorithm& what, run_output output, const run_options& op
   if (from) {
     output.resumed_from_step = from->step;
   } else {
-    tell_idle_options(settings.idle);
+    tell_idle_options(settings);
     tell_sizes(settings);
   }
   segments run(what, std::move(output), options);
@@ -444,7 +444,7 @@ task<run_summary> train_in(system& sys, algorithm what, run_output output,
   const auto prefix = take_prefix(sys, output.prefix);
   output.prefix = *prefix;
   training_run run(sys, what, std::move(output), std::move(callbacks));
-  tell_idle_options(what.settings.idle);
+  tell_idle_options(what.settings);
   tell_sizes(what.settings);
   co_return co_await run.train_from_the_start();
 }

@@ -1,5 +1,6 @@
 """The options of algorithms, from `troupe config ALGO --json`."""
 import json
+import re
 
 import markdown
 import program
@@ -8,6 +9,7 @@ import program
 _SHARED_SECTIONS = ["", "checkpoint", "env", "evaluation"]
 _HEAD = ["option", "default", "range", "meaning"]
 SHARED_PAGE = "docs/configuration.md"
+MUST = re.compile(r"^ It must be .*\.$")
 
 
 def object_in(schema):
@@ -92,6 +94,12 @@ def key_of(option):
     return json.dumps({name: value for name, value in option.items() if name != "default"}, sort_keys=True)
 
 
+def extends(option, shared):
+    """Whether the option is the shared one, to whose description the algorithm may add what it must be."""
+    added = option.get("description", "").removeprefix(shared.get("description", ""))
+    return key_of({**option, "description": ""}) == key_of({**shared, "description": ""}) and added in ("", *MUST.findall(added))
+
+
 def sections_of(told, algo):
     return {name: option for name, option in told.schemas[algo]["properties"].items() if object_in(option)}
 
@@ -105,7 +113,7 @@ def list_shared(told):
         if section_of(name) not in _SHARED_SECTIONS or name in told.schemas["ppo"]["properties"] and object_in(option):
             continue
         others = [options.get(name) for options in of_algorithms]
-        if all(other is not None and key_of(other) == key_of(option) for other in others):
+        if all(other is not None and extends(other, option) for other in others):
             defaults = {default_of(other) for other in others}
             shared[name] = option, defaults.pop() if len(defaults) == 1 else None
     return shared

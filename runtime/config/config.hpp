@@ -17,9 +17,18 @@
 
 namespace troupe {
 
+/// An option that is not at its default and has no effect.
+struct idle_option {
+  std::string name;   ///< The dotted name, such as "trainer.clip_low".
+  std::string value;  ///< The value as JSON.
+  std::string why;    ///< Such as "it has an effect only if mode is async".
+};
+
 namespace detail {
 void check_options(const struct_kind& schema, const void* options, void* scratch,
                    std::string_view name);
+std::vector<idle_option> idle_options(const struct_kind& schema, const void* asked,
+                                      const void* completed, const void* defaults);
 }  // namespace detail
 
 /// Reads a whole options struct; keys that are absent keep the value they have in `defaults`.
@@ -65,7 +74,22 @@ Json schema_json() {
   const T defaults{};
   result["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   detail::struct_kind_of<T>().describe_with(result, &defaults);
+  detail::add_sentences(result);
   return result;
+}
+
+/// Returns the options of `asked` that are not at their defaults and have no effect, as their
+/// descriptions say (option_schema::has_effect_if), in alphabetical order. The conditions are those
+/// of `completed`, which has values where `asked` leaves them open. Options within an optional
+/// section or within a list are not looked at.
+template <described_options T>
+std::vector<idle_option> idle_options_of(const T& asked, const T& completed) {
+  const T defaults{};
+  return detail::idle_options(detail::struct_kind_of<T>(), &asked, &completed, &defaults);
+}
+template <described_options T>
+std::vector<idle_option> idle_options_of(const T& asked) {
+  return idle_options_of(asked, asked);
 }
 
 }  // namespace troupe

@@ -33,6 +33,8 @@ struct value_limits {
   std::string expected(const std::string& noun) const;
 };
 
+class struct_kind;
+
 class value_kind {
  public:
   virtual ~value_kind() = default;
@@ -50,6 +52,8 @@ class value_kind {
   /// Returns the dotted path of a field of that name inside this type, such as "trainer.lr"; empty
   /// if there is none.
   virtual std::string find_field(const std::string&) const { return {}; }
+  /// The fields of a struct; null for any other type.
+  virtual const struct_kind* fields() const { return nullptr; }
 };
 using value_kind_ptr = std::unique_ptr<value_kind>;
 

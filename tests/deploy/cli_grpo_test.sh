@@ -41,7 +41,7 @@ run train --algo grpo -n 2 --runs words --metrics-port 0 --json -v warm_start.ba
 report "train --algo grpo ends well" $((code != 0))
 grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info the model was evaluated before the first update right=' err
 report "its warm start and its first evaluation are told" $?
-grep -q 'warning an option has no effect option=trainer.clip_low value=0.1 why="only term clip' err
+grep -q 'warning an option has no effect option=trainer.clip_low value=0.1 why="it has an effect only if trainer.term is clip"' err
 report "and so is an option that has no effect with its variant" $?
 grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]+ \+/- ' err &&
   grep -qE '^before that: [0-9.]+ s of warm start and first evaluation' err

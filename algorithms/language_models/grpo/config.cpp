@@ -10,7 +10,6 @@
 #include "actors/llm/tasks/named_rewards.hpp"
 #include "actors/sandbox/sandbox_options.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
-#include "algorithms/run/option_rules.hpp"
 
 namespace troupe {
 
@@ -60,6 +59,12 @@ python_options options_of(const grpo_python_section& python) {
 std::string grpo_task_section::label() const {
   if (name != grpo_task_section().name || (data.empty() && world.empty())) return name;
   return world.empty() ? std::filesystem::path(data).stem().string() : world;
+}
+
+bool grpo_config::runs_python() const {
+  const auto is_parquet = [](const std::string& file) { return file.ends_with(".parquet"); };
+  return !python_rewards().functions.empty() || task.kind.is_generated ||
+         task.kind.world_in_python || is_parquet(task.data) || is_parquet(task.held_out_data);
 }
 
 llm::data_fields grpo_config::data_fields() const {
@@ -230,6 +235,21 @@ void describe(enum_schema<zero_variance_rule>& s) {
 
 namespace {
 
+bool clips(const grpo_options& o) { return o.loss_term() == policy_term::clip; }
+bool has_ratio(const grpo_options& o) { return o.loss_term() != policy_term::reinforce; }
+bool has_penalty(const grpo_options& o) { return o.penalty() != 0; }
+bool divides(const grpo_options& o) {
+  return o.advantages() == advantage_kind::group_std || o.advantages() == advantage_kind::batch_std;
+}
+
+// What a condition says in messages and help texts.
+constexpr const char* if_clips = "trainer.term is clip";
+constexpr const char* if_has_ratio = "trainer.term is not reinforce";
+constexpr const char* if_has_penalty = "trainer.kl_coef is above 0";
+constexpr const char* if_corrects =
+    "either trainer.proximal is recomputed or trainer.term is reinforce";
+constexpr const char* if_weighs = "trainer.correction is not none";
+
 void describe_loss(options_schema<grpo_options>& s) {
   s.field("variant", &grpo_options::variant)
       .help(
@@ -241,6 +261,7 @@ void describe_loss(options_schema<grpo_options>& s) {
           "difference is divided. null means the variant's.");
   s.field("term", &grpo_options::term).help("The loss of one token. null means the variant's.");
   s.field("ratio", &grpo_options::ratio)
+      .has_effect_if(if_has_ratio, has_ratio)
       .help(
           "The level of the probability ratio: by token, or over the whole answer (GSPO). null "
           "means the variant's.");
@@ -248,15 +269,18 @@ void describe_loss(options_schema<grpo_options>& s) {
       .also_known_as({"loss_type", "loss_agg_mode"})
       .help("The reduction of the tokens' losses to one number. null means the variant's.");
   s.field("clip_low", &grpo_options::clip_low)
+      .has_effect_if(if_clips, clips)
       .also_known_as({"epsilon", "clip_ratio", "clip_ratio_low"})
       .at_least(0)
       .below(1)
       .help("The ratio is clipped below at 1 - clip_low. null means the variant's.");
   s.field("clip_high", &grpo_options::clip_high)
+      .has_effect_if(if_clips, clips)
       .also_known_as({"epsilon_high", "clip_ratio_high"})
       .at_least(0)
       .help("The ratio is clipped above at 1 + clip_high. null means the variant's.");
   s.field("dual_clip", &grpo_options::dual_clip)
+      .has_effect_if(if_clips, clips)
       .also_known_as({"clip_ratio_c"})
       .at_least(0)
       .help(
@@ -264,18 +288,27 @@ void describe_loss(options_schema<grpo_options>& s) {
           "means no such bound.");
   s.field("cispo_max", &grpo_options::cispo_max)
       .above(0)
-      .help("The largest ratio that term cispo uses.");
+      .has_effect_if("trainer.term is cispo",
+                     [](const grpo_options& o) { return o.loss_term() == policy_term::cispo; })
+      .help("The largest ratio that the loss uses.");
   s.field("advantage_eps", &grpo_options::advantage_eps)
+      .has_effect_if("trainer.advantage is group_std or batch_std", divides)
       .at_least(0)
       .help(
           "The constant that is added to the standard deviation by which advantages are divided.");
   s.field("proximal", &grpo_options::proximal)
+      .has_effect_if(if_has_ratio, has_ratio)
       .help(
           "The policy that the ratio is taken to. behaviour means the weights that sampled; "
           "recomputed means the weights that the update begins with, which takes one more forward "
           "pass (decoupled PPO). auto means recomputed if epochs * minibatches > 1, and behaviour "
-          "otherwise. Term reinforce has no ratio.");
+          "otherwise.");
+  const auto corrects = [](const grpo_options& o) { return o.corrects(); };
+  const auto weighs = [](const grpo_options& o) {
+    return o.correction_used() != correction_kind::none;
+  };
   s.field("correction", &grpo_options::correction)
+      .has_effect_if(if_corrects, corrects)
       .help(
           "The bound on importance weights. Tokens are weighted by proximal / sampling "
           "probability with recomputed, and by current / sampling probability with term "
@@ -283,13 +316,21 @@ void describe_loss(options_schema<grpo_options>& s) {
           "whose weight is below correction_min or above correction_max, and none sets all "
           "weights to 1. null means truncate for term reinforce, and mask otherwise.");
   s.field("correction_by", &grpo_options::correction_by)
+      .has_effect_if(if_weighs, weighs)
+      .has_effect_if(if_corrects, corrects)
       .help("The level of importance weights: by token, or over the whole answer.");
   s.field("correction_max", &grpo_options::correction_max)
+      .has_effect_if(if_weighs, weighs)
+      .has_effect_if(if_corrects, corrects)
       .above(0)
       .help("The largest importance weight.");
   s.field("correction_min", &grpo_options::correction_min)
       .at_least(0)
-      .help("The smallest importance weight. Only correction mask uses it.");
+      .has_effect_if(
+          "trainer.correction is mask",
+          [](const grpo_options& o) { return o.correction_used() == correction_kind::mask; })
+      .has_effect_if(if_corrects, corrects)
+      .help("The smallest importance weight.");
   s.rule("dual_clip", "0 or a number > 1, as the ratio of fresh answers is 1",
          [](const grpo_options& o) { return o.dual_clip == 0 || o.dual_clip > 1; });
   s.rule(
@@ -305,10 +346,15 @@ void describe_loss(options_schema<grpo_options>& s) {
           "The weight of the KL divergence from the reference, which is the first weights. 0 means "
           "no penalty, and the first weights are not kept. null means 0, and 0.1 for games.");
   s.field("kl_in", &grpo_options::kl_in)
+      .has_effect_if(if_has_penalty, has_penalty)
       .help("The place of the KL penalty: the loss or the reward.");
   s.field("kl", &grpo_options::kl)
-      .help("The estimator of the KL divergence where it is in the loss.");
+      .has_effect_if(if_has_penalty, has_penalty)
+      .has_effect_if("trainer.kl_in is loss",
+                     [](const grpo_options& o) { return o.kl_in == kl_place::loss; })
+      .help("The estimator of the KL divergence. A penalty in the reward always uses k1.");
   s.field("reference_every_updates", &grpo_options::reference_every_updates)
+      .has_effect_if(if_has_penalty, has_penalty)
       .also_known_as({"ref_model_sync_steps", "sync_ref_model"})
       .at_least(0)
       .unit("updates")
@@ -316,6 +362,9 @@ void describe_loss(options_schema<grpo_options>& s) {
           "The number of updates between those after which the reference of the KL divergence is "
           "mixed with the current weights (TR-DPO). 0 means that it stays as it is.");
   s.field("reference_mixup", &grpo_options::reference_mixup)
+      .has_effect_if(if_has_penalty, has_penalty)
+      .has_effect_if("trainer.reference_every_updates is above 0",
+                     [](const grpo_options& o) { return o.reference_every_updates > 0; })
       .also_known_as({"ref_model_mixup_alpha"})
       .above(0)
       .at_most(1)
@@ -335,6 +384,11 @@ void describe_loss(options_schema<grpo_options>& s) {
 
 void describe_learning(options_schema<grpo_options>& s) {
   s.field("zero_variance_groups", &grpo_options::zero_variance_groups)
+      .has_effect_if("trainer.advantage is not reward",
+                     [](const grpo_options& o) {
+                       const auto used = o.zero_variance_rule_used();
+                       return used == o.zero_variance_groups.value_or(used);
+                     })
       .renamed_from("flat_groups")
       .also_known_as({"filter_groups", "dynamic_sampling"})
       .help(
@@ -630,7 +684,10 @@ void describe(options_schema<grpo_world_section>& s) {
 }
 
 void describe(options_schema<grpo_warm_start_section>& s) {
+  const auto has_steps = [](const grpo_warm_start_section& o) { return o.batches != 0; };
+  constexpr auto if_has_steps = "warm_start.batches is above 0";
   s.field("data", &grpo_warm_start_section::data)
+      .has_effect_if(if_has_steps, has_steps)
       .help(
           "A file of examples in JSON Lines, {\"prompt\": TEXT, \"answer\": TEXT} or "
           "{\"messages\": "
@@ -643,14 +700,17 @@ void describe(options_schema<grpo_warm_start_section>& s) {
           "The number of supervised steps before the first update. 0 means none. null means 40, "
           "120 for the letters model on problems, and 0 for a task in Python without data.");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
+      .has_effect_if(if_has_steps, has_steps)
       .at_least(1)
       .at_most(65536)
       .unit("examples")
       .help("The number of examples in one supervised step.");
   s.field("lr", &grpo_warm_start_section::lr)
+      .has_effect_if(if_has_steps, has_steps)
       .above(0)
       .help("AdamW's step size at the first supervised step. It falls linearly to 0.");
   s.field("keep_moments", &grpo_warm_start_section::keep_moments)
+      .has_effect_if(if_has_steps, has_steps)
       .help(
           "true lets the trainer's Adam go on with the moments of the supervised steps. null "
           "means true for problems, and false for games.");
@@ -721,16 +781,16 @@ void describe(options_schema<grpo_rollout_section>& s) {
   s.field("workers", &grpo_rollout_section::workers)
       .at_least(1)
       .at_most(4096)
-      .help("The number of groups that are generated at the same time in async mode.");
+      .help("The number of groups that are generated at the same time.");
   s.field("max_staleness", &grpo_rollout_section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("versions")
-      .help("The number of versions that a group may be behind the trainer in async mode.");
+      .help("The number of versions that a group may be behind the trainer.");
   s.field("partial", &grpo_rollout_section::partial)
       .help(
-          "In async mode, answers and episodes under way go on with new weights, and each token "
-          "keeps the version that sampled it. false means that new weights wait until all that are "
+          "Answers and episodes under way go on with new weights, and each token keeps the version "
+          "that sampled it. false means that new weights wait until all that are "
           "under way have ended.");
   s.field("slots", &grpo_rollout_section::slots)
       .at_least(1)
@@ -773,7 +833,9 @@ void describe(options_schema<grpo_evaluation_section>& s) {
       .help(
           "The number of updates between evaluations; the first is before training. 0 means only "
           "one, at the end.");
+  const auto during_training = [](const grpo_evaluation_section& e) { return e.every_updates > 0; };
   s.field("problems", &grpo_evaluation_section::problems)
+      .has_effect_if("evaluation.every_updates is above 0", during_training)
       .at_least(1)
       .at_most(1'000'000)
       .help(
@@ -788,12 +850,96 @@ void describe(options_schema<grpo_evaluation_section>& s) {
           "The number of problems in the evaluation at the end and in `troupe eval`. These are "
           "other held-out problems. null means as many as evaluation.problems does.");
   s.field("stop_at", &grpo_evaluation_section::stop_at)
+      .has_effect_if("evaluation.every_updates is above 0", during_training)
       .at_least(-1)
       .at_most(1)
       .help(
           "The share of right answers, or the mean reward in games, at which training ends. null "
           "means that only total_steps ends it.");
 }
+
+namespace {
+
+using config = grpo_config;
+
+/// Says which options of the task's problems have an effect with which tasks.
+void describe_problem_effects(options_schema<grpo_config>& s) {
+  const auto section = &grpo_task_section::problems;
+  constexpr auto has_problems = "the task has problems (a world has those of task.data alone)";
+  const auto has_end = [](const config& c) {
+    return !c.task.kind.is_played || !c.task.data.empty();
+  };
+  s.option(&config::task, section, &grpo_problems_section::size)
+      .has_effect_if("the task draws its problems", [](const config& c) {
+        return !c.task.kind.is_played && !c.task.kind.is_generated && !c.task.kind.has_file;
+      });
+  s.option(&config::task, section, &grpo_problems_section::training)
+      .has_effect_if(has_problems, has_end)
+      .has_effect_if(
+          "a task in Python shows them in a warm start or as shots", [](const config& c) {
+            return !c.task.kind.is_generated || c.task.shots > 0 || c.warm_start.shows_problems();
+          });
+  s.option(&config::task, section, &grpo_problems_section::held_out)
+      .has_effect_if(has_problems, has_end);
+}
+
+/// Says which options have an effect with which tasks.
+void describe_task_effects(options_schema<grpo_config>& s) {
+  const auto of_file = [&s](auto member) {
+    s.option(&config::task, member).has_effect_if("task.data names a file", [](const config& c) {
+      return !c.task.data.empty();
+    });
+  };
+  of_file(&grpo_task_section::prompt);
+  of_file(&grpo_task_section::answer);
+  of_file(&grpo_task_section::held_out_data);
+  of_file(&grpo_task_section::level);
+  of_file(&grpo_task_section::levels);
+  const auto of_records = [&s](auto member) {
+    s.option(&config::task, member)
+        .has_effect_if("the task is a world or runs code", [](const config& c) {
+          return c.task.kind.is_played || c.task.kind.runs_code;
+        });
+  };
+  of_records(&grpo_task_section::record);
+  of_records(&grpo_task_section::replay);
+  const auto is_played = [](const config& c) { return c.task.kind.is_played; };
+  s.option(&config::world).has_effect_if("the task is a world", is_played);
+  s.option(&config::world, &grpo_world_section::urls)
+      .has_effect_if("it is a game", [](const config& c) { return c.task.kind.is_game; });
+  s.option(&config::rollout, &grpo_rollout_section::cache_mib)
+      .has_effect_if("the task is a world", is_played);
+  s.option(&config::code).has_effect_if("the task runs code", [](const config& c) {
+    return c.task.kind.runs_code;
+  });
+}
+
+/// Says which options of processes in Python have an effect with which tasks.
+void describe_python_effects(options_schema<grpo_config>& s) {
+  const auto of_all = [&s](auto member) {
+    s.option(&config::python, member)
+        .has_effect_if("a reward, the task, its world or the reader of its file is in Python",
+                       [](const config& c) { return c.runs_python(); });
+  };
+  of_all(&grpo_python_section::interpreter);
+  of_all(&grpo_python_section::start_timeout);
+  of_all(&grpo_python_section::memory_limit_mb);
+  const auto of_rewards = [&s](auto member) {
+    s.option(&config::python, member).has_effect_if("a reward is in Python", [](const config& c) {
+      return !c.python_rewards().functions.empty();
+    });
+  };
+  of_rewards(&grpo_python_section::workers);
+  of_rewards(&grpo_python_section::reward_timeout);
+  s.option(&config::python, &grpo_python_section::prompt_timeout)
+      .has_effect_if("the task is in Python",
+                     [](const config& c) { return c.task.kind.is_generated; });
+  s.option(&config::python, &grpo_python_section::world_timeout)
+      .has_effect_if("a world is in Python",
+                     [](const config& c) { return c.task.kind.world_in_python; });
+}
+
+}  // namespace
 
 void describe(options_schema<grpo_config>& s) {
   s.field("algo", &grpo_config::algo)
@@ -842,68 +988,73 @@ void describe(options_schema<grpo_config>& s) {
       .help("The checkpoints, from which a run is resumed.");
   s.field("samples", &grpo_config::samples).help("The answers that are kept for people to read.");
   describe_deterministic(s);
-  option_rule(
-      s, "rollout.group",
-      [](const grpo_config&) {
-        return "at least 2, as advantages are differences within a group but of trainer.advantage "
-               "of reward";
-      },
-      [](const grpo_config& c) {
-        return c.rollout.group.value_or(8) > 1 || c.trainer.advantages() == advantage_kind::reward;
-      });
-  option_rule(
-      s, "trainer.overlong_cache",
-      [](const grpo_config& c) {
-        return fmt::format("at most rollout.max_completion_tokens, {}",
-                           c.rollout.max_completion_tokens);
-      },
-      [](const grpo_config& c) {
-        return c.trainer.overlong_cache.value_or(0) <= c.rollout.max_completion_tokens;
-      });
-  option_rule(
-      s, "trainer.warmup_updates",
-      [](const grpo_config& c) {
-        return fmt::format("fewer than {}, {}, as the step size never comes to lr else",
-                           c.schedule_steps ? "schedule_steps" : "total_steps",
-                           c.schedule_steps.value_or(c.total_steps));
-      },
-      [](const grpo_config& c) {
-        return c.trainer.warmup_updates.value_or(0) < c.schedule_steps.value_or(c.total_steps);
-      });
-  option_rule(
-      s, "code.last_user",
-      [](const grpo_config& c) {
-        return fmt::format("at least {}, two after code.first_user for each of code.coders",
-                           last_user_needed(c.code));
-      },
-      [](const grpo_config& c) { return c.code.last_user >= last_user_needed(c.code); });
+  describe_async(s, &config::rollout, &grpo_rollout_section::workers,
+                 &grpo_rollout_section::max_staleness, &grpo_rollout_section::partial);
+  s.option(&config::warm_start, &grpo_warm_start_section::keep_moments)
+      .has_effect_if("trainer.lora.rank is 0, as the warm start trains all weights",
+                     [](const config& c) { return c.trainer.lora.rank == 0; });
+  s.option(&config::task, &grpo_task_section::shots)
+      .has_effect_if("the model is not that of letters, which reads only the problem itself",
+                     [](const config& c) { return !c.model.is_letters(); });
+  describe_problem_effects(s);
+  describe_task_effects(s);
+  describe_python_effects(s);
+  s.option(&config::rollout, &grpo_rollout_section::group)
+      .must_be(
+          "at least 2, as advantages are differences within a group but of trainer.advantage of "
+          "reward",
+          [](const config& c) {
+            return c.rollout.group.value_or(8) > 1 ||
+                   c.trainer.advantages() == advantage_kind::reward;
+          });
+  s.option(&config::trainer, &grpo_options::overlong_cache)
+      .must_be(
+          [](const config& c) {
+            return fmt::format("at most rollout.max_completion_tokens, {}",
+                               c.rollout.max_completion_tokens);
+          },
+          [](const config& c) {
+            return c.trainer.overlong_cache.value_or(0) <= c.rollout.max_completion_tokens;
+          });
+  s.option(&config::trainer, &grpo_options::warmup_updates)
+      .must_be(
+          [](const config& c) {
+            return fmt::format("fewer than {}, {}, as the step size never comes to lr else",
+                               c.schedule_steps ? "schedule_steps" : "total_steps",
+                               c.schedule_steps.value_or(c.total_steps));
+          },
+          [](const config& c) {
+            return c.trainer.warmup_updates.value_or(0) < c.schedule_steps.value_or(c.total_steps);
+          });
+  s.option(&config::code, &grpo_code_section::last_user)
+      .must_be(
+          [](const config& c) {
+            return fmt::format("at least {}, two after code.first_user for each of code.coders",
+                               last_user_needed(c.code));
+          },
+          [](const config& c) { return c.code.last_user >= last_user_needed(c.code); });
   // A program needs some memory to start, beside that of its files; see sandbox_maker.
-  option_rule(
-      s, "code.memory_mib",
-      [](const grpo_config& c) {
-        return fmt::format("at least {}, as code.processes is {}", memory_needed_mib(c.code),
-                           c.code.processes);
-      },
-      [](const grpo_config& c) {
-        return c.allow_unsandboxed_code || c.code.memory_mib >= memory_needed_mib(c.code);
-      });
-  option_rule(
-      s, "reward", [](const grpo_config&) { return rewards_expected; },
-      [](const grpo_config& c) { return are_rewards(c.reward); });
-  option_rule(
-      s, "reward_weights",
-      [](const grpo_config& c) {
-        return fmt::format("[], or as many as reward has functions, {}", c.reward.size());
-      },
-      [](const grpo_config& c) {
-        return c.reward_weights.empty() || c.reward_weights.size() == c.reward.size();
-      });
-  option_rule(
-      s, "world.urls",
-      [](const grpo_config&) {
-        return "[] where deterministic is true, as a server's replies come when they come";
-      },
-      [](const grpo_config& c) { return !c.deterministic || c.world.urls.empty(); });
+  s.option(&config::code, &grpo_code_section::memory_mib)
+      .must_be(
+          [](const config& c) {
+            return fmt::format("at least {}, as code.processes is {}", memory_needed_mib(c.code),
+                               c.code.processes);
+          },
+          [](const config& c) {
+            return c.allow_unsandboxed_code || c.code.memory_mib >= memory_needed_mib(c.code);
+          });
+  s.rule("reward", rewards_expected, [](const config& c) { return are_rewards(c.reward); });
+  s.option(&config::reward_weights)
+      .must_be(
+          [](const config& c) {
+            return fmt::format("[], or as many as reward has functions, {}", c.reward.size());
+          },
+          [](const config& c) {
+            return c.reward_weights.empty() || c.reward_weights.size() == c.reward.size();
+          });
+  s.option(&config::world, &grpo_world_section::urls)
+      .must_be("[] where deterministic is true, as a server's replies come when they come",
+               [](const config& c) { return !c.deterministic || c.world.urls.empty(); });
 }
 
 }  // namespace troupe

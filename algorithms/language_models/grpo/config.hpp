@@ -106,6 +106,16 @@ struct grpo_problems_section {
   std::optional<std::int64_t> training = {}, held_out = {};
 };
 
+/// What a task is, for the conditions under which options have an effect.
+struct grpo_task_kind {
+  bool is_played = false;        ///< a game or another text world
+  bool is_game = false;          ///< a game
+  bool is_generated = false;     ///< A generator in Python gives the problems.
+  bool has_file = false;         ///< A file has the problems or the items of episodes.
+  bool runs_code = false;        ///< Answers are programs.
+  bool world_in_python = false;  ///< a world in Python
+};
+
 /// A task that the model learns: problems that are drawn, the lines of a file, the items of a
 /// generator in Python, or a text world.
 struct grpo_task_section {
@@ -126,6 +136,7 @@ struct grpo_task_section {
   double share = 1;
   grpo_problems_section problems = {};
   int shots = 0;
+  grpo_task_kind kind = {};  ///< No option: completed (grpo_defaults.hpp) sets it.
 
   /// The name. With a file or a world, the default name stands for theirs.
   std::string label() const;
@@ -268,6 +279,8 @@ struct grpo_config {
   /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
 
+  /// True if something runs in Python: a reward, the task, its world or the reader of its files.
+  bool runs_python() const;
   /// The fields of the rows in the files of `task`, and the process that reads Parquet.
   llm::data_fields data_fields() const;
   /// The rewards of `task` in Python. It has no functions if there are none.

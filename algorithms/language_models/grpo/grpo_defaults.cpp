@@ -60,6 +60,12 @@ void fill_for_task(grpo_config& config, const grpo_task& task) {
   auto& section = config.task;
   section.name = task.name();
   section.problems = {counts.size, counts.training, counts.held_out};
+  section.kind = {.is_played = task.is_played(),
+                  .is_game = task.game() != nullptr,
+                  .is_generated = task.is_generated(),
+                  .has_file = task.file() != nullptr,
+                  .runs_code = runs_code({task, config}),
+                  .world_in_python = task.world() && task.world()->blocks};
   for (auto* file : {&section.data, &section.held_out_data, &section.record, &section.replay})
     if (!file->empty()) *file = std::filesystem::absolute(*file).string();
   if (!task.is_played()) return;

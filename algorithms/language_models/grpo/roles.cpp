@@ -16,7 +16,6 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
-#include "algorithms/language_models/grpo/grpo_idle_options.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"
@@ -525,7 +524,7 @@ algorithm grpo_algorithm_with(const grpo_config& asked, std::vector<grpo_part> p
   for (const auto& part : parts) check_options(part.task, part.config);
   check_minibatches(config);
   auto settings = settings_of(config, parts);
-  if (parts.size() == 1) settings.idle = grpo_idle_options(asked, parts.front().task);
+  if (parts.size() == 1) settings.idle = idle_options_of(asked, config);
   auto check = [parts] {
     for (const auto& part : parts) check_problems(part.task, part.config);
     if (parts.size() == 1) require_practice(parts.front());

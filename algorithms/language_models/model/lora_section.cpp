@@ -17,11 +17,14 @@ void describe(options_schema<lora_section>& s) {
       .help(
           "The rank of the adapters (LoRA, Hu et al. 2021). 0 means none: all weights are "
           "trained.");
+  const auto has_adapters = [](const lora_section& o) { return o.rank > 0; };
   s.field("alpha", &lora_section::alpha)
+      .has_effect_if("trainer.lora.rank is above 0", has_adapters)
       .also_known_as({"lora_alpha"})
       .above(0)
       .help("An adapter's product is multiplied by alpha / rank.");
   s.field("targets", &lora_section::targets)
+      .has_effect_if("trainer.lora.rank is above 0", has_adapters)
       .also_known_as({"target_modules", "lora_target_modules"})
       .items(1, 7)
       .example("[q,v]")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 namespace troupe {
@@ -73,9 +72,11 @@ void describe_learning(options_schema<Options>& s) {
           "The number of updates over which the step size rises linearly to lr; the first update "
           "has lr / warmup_updates.");
   s.field("final_share", &Options::final_share)
+      .has_effect_if("trainer.schedule is not constant",
+                     [](const Options& o) { return o.schedule != sft_schedule::constant; })
       .at_least(0)
       .at_most(1)
-      .help("The share of lr that is left at the end of the linear and the cosine schedule.");
+      .help("The share of lr that is left at the end of the schedule.");
   s.field("micro_tokens", &Options::micro_tokens)
       .at_least(1)
       .unit("tokens")
@@ -192,7 +193,7 @@ void describe(options_schema<sft_trainer_section>& s) {
       .at_most(1e6)
       .help(
           "The number of passes over the examples, each in an order of its own. The last batch of "
-          "a pass may be smaller. It counts only if total_steps is null.");
+          "a pass may be smaller.");
   s.field("batch_size", &sft_trainer_section::batch_size)
       .also_known_as({"per_device_train_batch_size"})
       .at_least(1)
@@ -218,13 +219,16 @@ void describe(options_schema<sft_evaluation_section>& s) {
       .help(
           "The number of updates between evaluations; the first is before training. null means one "
           "evaluation an epoch. 0 means only one, at the end.");
+  const auto during_training = [](const sft_evaluation_section& e) { return e.every_updates != 0; };
   s.field("examples", &sft_evaluation_section::examples)
+      .has_effect_if("evaluation.every_updates is not 0", during_training)
       .at_least(1)
       .unit("examples")
       .help(
           "The most held-out examples in an evaluation during training. null means all of them, as "
           "in the evaluation at the end.");
   s.field("stop_at", &sft_evaluation_section::stop_at)
+      .has_effect_if("evaluation.every_updates is not 0", during_training)
       .at_most(0)
       .unit("nats")
       .help(
@@ -238,6 +242,9 @@ void describe(options_schema<sft_config>& s) {
       .help("The algorithm that this file configures.");
   s.field("task", &sft_config::task).help("The examples that the model learns.");
   s.field("python", &sft_config::python).help("The Python process that reads Parquet.");
+  s.option(&sft_config::python).has_effect_if("a file is Parquet", [](const sft_config& c) {
+    return c.task.data.ends_with(".parquet") || c.task.held_out_data.ends_with(".parquet");
+  });
   s.field("model", &sft_config::model).help("The language model that learns.");
   s.field("total_steps", &sft_config::total_steps)
       .also_known_as({"max_steps", "steps"})
@@ -251,6 +258,8 @@ void describe(options_schema<sft_config>& s) {
   s.field("seed", &sft_config::seed)
       .help("The seed of the held-out lines, the order of the examples and the adapters.");
   s.field("trainer", &sft_config::trainer).help("The update rule.");
+  s.option(&sft_config::trainer, &sft_trainer_section::epochs)
+      .has_effect_if("total_steps is null", [](const sft_config& c) { return !c.total_steps; });
   s.field("evaluation", &sft_config::evaluation)
       .help("The evaluation of the model on held-out examples.");
   s.field("checkpoint", &sft_config::checkpoint)

@@ -236,37 +236,6 @@ run_settings settings_of(const sft_config& c) {
           .config = to_json(c).dump()};
 }
 
-std::vector<idle_option> idle_options(const sft_config& asked) {
-  const auto& trainer = asked.trainer;
-  const auto is_parquet = [](const std::string& file) { return file.ends_with(".parquet"); };
-  return idle_options_of(
-      asked,
-      {{!is_parquet(asked.task.data) && !is_parquet(asked.task.held_out_data),
-        "no file is Parquet",
-        {"python.interpreter", "python.start_timeout", "python.memory_limit_mb"}},
-       {asked.total_steps.has_value(), "total_steps has a value", {"trainer.epochs"}},
-       {trainer.schedule == sft_schedule::constant,
-        "schedule is constant",
-        {"trainer.final_share"}},
-       {trainer.weight_decay == 0, "trainer.weight_decay is 0", {"trainer.weight_decay_of"}},
-       {trainer.lora.rank > 0 && trainer.weight_decay != 0,
-        "all parameters of LoRA adapters are matrices",
-        {"trainer.weight_decay_of"}},
-       {trainer.lora.rank == 0,
-        "trainer.lora.rank is 0",
-        {"trainer.lora.alpha", "trainer.lora.targets"}},
-       {asked.evaluation.every_updates == 0,
-        "evaluation.every_updates is 0, so there is no evaluation during training",
-        {"evaluation.stop_at", "evaluation.examples"}},
-       {asked.model.path.empty(),
-        "the small models have a format of their own",
-        {"model.base_path", "model.chat_template", "model.thinking", "model.earlier_thoughts"}},
-       {asked.model.chat_template == "none",
-        "model.chat_template is none",
-        {"model.thinking", "model.earlier_thoughts"}},
-       idle_rule_of(asked.checkpoint)});
-}
-
 }  // namespace
 
 algorithm algorithm_with(const sft_config& asked) {
@@ -275,7 +244,7 @@ algorithm algorithm_with(const sft_config& asked) {
   const auto setup = std::make_shared<shared_sft_setup>(config);
   config = completed(std::move(config), *setup);
   auto settings = settings_of(config);
-  settings.idle = idle_options(asked);
+  settings.idle = idle_options_of(asked);
   auto check = [setup] { setup->get(); };
   auto made = make_algorithm<sft>(std::move(settings), std::move(check), config, setup);
   made.check_weights = weights_check_of(config.model);

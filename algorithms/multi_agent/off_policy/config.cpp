@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {
@@ -56,42 +55,9 @@ std::vector<double> reward_shares_of(const agents_section& section, const networ
   return shares;
 }
 
-bool has_scripts(const agents_section& section) {
-  return !nlohmann::json::parse(section.scripted.text).empty();
-}
-
 void describe(options_schema<joint_q_options>& s) {
   describe_action_values(s);
   describe_reward_scaling(s, &joint_q_options::normalize_reward);
-}
-
-namespace {
-
-/// The rules of algorithms that train each agent and of those that train a team.
-std::vector<idle_rule> idle_rules_of_both(const joint_q_config& c) {
-  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
-  rules.push_back({!nlohmann::json::parse(c.agents.policies.text).empty(),
-                   "agents.policies is set",
-                   {"agents.share"}});
-  return rules;
-}
-
-}  // namespace
-
-std::vector<idle_rule> idle_rules_of(const joint_q_config& c) {
-  auto rules = idle_rules_of_both(c);
-  rules.push_back({c.agents.shared_reward == 0,
-                   "agents.shared_reward is 0",
-                   {"agents.team", "agents.reward_after_end"}});
-  return rules;
-}
-
-std::vector<idle_rule> idle_rules_of_team(const joint_q_config& c) {
-  auto rules = idle_rules_of_both(c);
-  rules.push_back({true,
-                   c.algo + " trains all agents on the mean of their rewards",
-                   {"agents.shared_reward", "agents.team", "agents.reward_after_end"}});
-  return rules;
 }
 
 }  // namespace troupe

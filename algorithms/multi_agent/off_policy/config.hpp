@@ -38,44 +38,29 @@ std::vector<double> reward_shares_of(const agents_section& section, const networ
 
 void describe(options_schema<joint_q_options>& s);
 
-/// The rules about options without effect.
-std::vector<idle_rule> idle_rules_of(const joint_q_config& config);
-/// The rules of algorithms that train all agents on the reward of their team.
-std::vector<idle_rule> idle_rules_of_team(const joint_q_config& config);
-
 /// Describes the fields of joint_q_config for a Config derived from it.
 template <class Config>
 void describe_joint_q(options_schema<Config>& s) {
   describe_off_policy(s);
-  s.field("agents", &joint_q_config::agents)
-      .help("Which policies play which agents, and what they are trained on.");
+  describe_agents(s);
   s.field("exploration", &joint_q_config::exploration)
       .help("The share of random actions in collections, which each agent draws by itself.");
-  option_rule(
-      s, "replay.n_step", [](const Config&) { return "1 with several agents"; },
-      [](const Config& c) { return c.replay.n_step == 1; });
-  option_rule(
-      s, "env.normalize_obs", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_obs; });
-  option_rule(
-      s, "env.normalize_reward", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_reward; });
 }
 
-/// Adds the rules of algorithms that train all agents on the reward of their team.
+/// Describes what algorithms that train all agents on the reward of their team require.
 template <class Config>
 void describe_team(options_schema<Config>& s) {
-  option_rule(
-      s, "agents.frozen",
-      [](const Config& c) { return "no policies with " + c.algo + ", whose agents are one team"; },
-      [](const Config& c) { return c.agents.frozen.empty(); });
-  option_rule(
-      s, "agents.scripted",
-      [](const Config& c) { return "no policies with " + c.algo + ", whose agents are one team"; },
-      [](const Config& c) { return !has_scripts(c.agents); });
+  const auto algo = Config().algo;
+  s.option(&Config::agents, &agents_section::frozen)
+      .must_be("[] with " + algo + ", whose agents are one team",
+               [](const Config& c) { return c.agents.frozen.empty(); });
+  s.option(&Config::agents, &agents_section::scripted)
+      .must_be("{} with " + algo + ", whose agents are one team",
+               [](const Config& c) { return c.agents.scripted.empty(); });
+  const auto why = algo + " trains all agents on the mean of their rewards";
+  s.option(&Config::agents, &agents_section::shared_reward).has_no_effect(why);
+  s.option(&Config::agents, &agents_section::team).has_no_effect(why);
+  s.option(&Config::agents, &agents_section::reward_after_end).has_no_effect(why);
 }
-
-/// Returns whether some policies are scripted.
-bool has_scripts(const agents_section& section);
 
 }  // namespace troupe

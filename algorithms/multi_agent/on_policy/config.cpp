@@ -45,13 +45,16 @@ void describe(options_schema<agent_ppo_options>& s) {
       .help(
           "If true, the critic learns returns that are normalised by running statistics (Yu et al. "
           "2022, section 5.1).");
+  const auto normalizes = [](const agent_ppo_options& o) { return o.normalize_value; };
   s.field("value_norm_decay", &agent_ppo_options::value_norm_decay)
+      .has_effect_if("trainer.normalize_value is true", normalizes)
       .at_least(0)
       .below(1)
       .help(
           "The decay of the statistics of returns per update of them. 0.99999 is that of MAPPO's "
           "code, with value_norm_every=minibatch.");
   s.field("value_norm_every", &agent_ppo_options::value_norm_every)
+      .has_effect_if("trainer.normalize_value is true", normalizes)
       .help(
           "When the statistics of returns are updated: rollout is once for each rollout, minibatch "
           "is before each gradient step, as in MAPPO's code.");
@@ -59,26 +62,5 @@ void describe(options_schema<agent_ppo_options>& s) {
 }
 
 network_options acting_network_of(const multi_agent_on_policy_config& c) { return c.network(); }
-
-std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& c) {
-  auto rules = idle_rules_of(static_cast<const on_policy_config&>(c));
-  rules.push_back({!c.agents.policies.empty(), "agents.policies is set", {"agents.share"}});
-  rules.push_back({c.agents.shared_reward == 0,
-                   "agents.shared_reward is 0",
-                   {"agents.team", "agents.reward_after_end"}});
-  return rules;
-}
-
-std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& c,
-                                     const agent_ppo_options& trainer) {
-  auto rules = idle_rules_of(c);
-  for (auto& rule : idle_rules_of(static_cast<const ppo_options&>(trainer))) {
-    rules.push_back(std::move(rule));
-  }
-  rules.push_back({!trainer.normalize_value,
-                   "trainer.normalize_value is false",
-                   {"trainer.value_norm_decay", "trainer.value_norm_every"}});
-  return rules;
-}
 
 }  // namespace troupe

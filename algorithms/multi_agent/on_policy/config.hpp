@@ -34,12 +34,6 @@ struct agent_ppo_options : ppo_options {
 
 void describe(options_schema<agent_ppo_options>& s);
 
-/// The rules about options without effect.
-std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config);
-
-std::vector<idle_rule> idle_rules_of(const multi_agent_on_policy_config& config,
-                                     const agent_ppo_options& trainer);
-
 /// The options of the network that acts. Its critic is the algorithm's.
 network_options acting_network_of(const multi_agent_on_policy_config& config);
 
@@ -60,24 +54,14 @@ ppo_options ppo_options_of(const Config& config) {
 template <class Config>
 void describe_multi_agent_on_policy(options_schema<Config>& s) {
   describe_on_policy(s);
-  s.field("agents", &multi_agent_on_policy_config::agents)
-      .help("Which policies play which agents, and what they are trained on.");
+  describe_agents(s);
   describe_trainer(s);
-  option_rule(
-      s, "rollout.groups", [](const Config&) { return "1 with several agents"; },
-      [](const Config& c) { return c.rollout.groups == 1; });
-  option_rule(
-      s, "trainer.replicas", [](const Config&) { return "1 with several agents"; },
-      [](const Config& c) { return c.trainer.replicas == 1; });
-  option_rule(
-      s, "env.normalize_obs", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_obs; });
-  option_rule(
-      s, "env.normalize_reward", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_reward; });
-  option_rule(
-      s, "policy.use_sde", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.policy.use_sde; });
+  s.option(&on_policy_config::rollout, &rollout_section::groups)
+      .must_be("1 with several agents", [](const Config& c) { return c.rollout.groups == 1; });
+  s.option(&Config::trainer, &on_policy_options::replicas)
+      .must_be("1 with several agents", [](const Config& c) { return c.trainer.replicas == 1; });
+  s.option(&on_policy_config::policy, &network_options::use_sde)
+      .must_be("false with several agents", [](const Config& c) { return !c.policy.use_sde; });
 }
 
 }  // namespace troupe

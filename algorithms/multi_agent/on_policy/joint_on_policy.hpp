@@ -100,8 +100,8 @@ algorithm algorithm_with(run_settings settings, std::function<void()> check,
 /// network_options acting_network_of(const Config&), too.
 template <class Config, class Json = nlohmann::json>
 algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits traits = {}) {
-  auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
-                              idle_options_of<Config, Json>(config, idle_rules_of(config)));
+  auto settings =
+      settings_of(config, to_json<Config, Json>(config).dump(), idle_options_of(config));
   settings.network = acting_network_of(config);
   settings.shape = [config](const env_spec& spec) { return config.shape_for(spec); };
   auto check = [settings, config] {

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/dqn/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 dqn_config::dqn_config() {
@@ -17,14 +15,7 @@ void describe(options_schema<dqn_options>& s) {
       .help(
           "If true, the network gives a state's value and the advantages of actions (Wang et al. "
           "2016).");
-  describe_weight_decay(s, &dqn_options::weight_decay, &dqn_options::weight_decay_of);
-}
-
-std::vector<idle_rule> idle_rules_of(const dqn_config& c) {
-  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
-  rules.push_back(
-      {c.trainer.weight_decay == 0, "trainer.weight_decay is 0", {"trainer.weight_decay_of"}});
-  return rules;
+  describe_weight_decay(s);
 }
 
 void describe(options_schema<dqn_config>& s) {

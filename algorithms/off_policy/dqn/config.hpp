@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "actors/trainer/weight_decay.hpp"
 #include "algorithms/off_policy/config.hpp"
@@ -66,7 +65,5 @@ struct dqn_config : off_policy_config_with<dqn_options> {
 
 void describe(options_schema<dqn_options>& s);
 void describe(options_schema<dqn_config>& s);
-
-std::vector<idle_rule> idle_rules_of(const dqn_config& config);
 
 }  // namespace troupe

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/q_learning/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 q_learning_config::q_learning_config() {
@@ -49,10 +47,6 @@ void describe(options_schema<q_collection_section>& s) {
   describe_async_collections(s);
 }
 
-std::vector<idle_rule> idle_rules_of(const q_learning_config& c) {
-  return idle_rules_of(c.shared());
-}
-
 void describe(options_schema<q_learning_config>& s) {
   using config = q_learning_config;
   s.field("algo", &config::algo).one_of({config().algo}).help("The name of the algorithm.");
@@ -71,6 +65,8 @@ void describe(options_schema<q_learning_config>& s) {
           "sync alternates between collections and updates; async collects while the trainer "
           "trains.");
   s.field("collection", &config::collection).help("The collection of experience.");
+  describe_async(s, &config::collection, &q_collection_section::workers,
+                 &q_collection_section::max_staleness);
   s.field("evaluation", &config::evaluation)
       .help("Evaluations play episodes without exploration and store nothing.");
   s.field("checkpoint", &config::checkpoint)
@@ -79,16 +75,12 @@ void describe(options_schema<q_learning_config>& s) {
   s.field("trainer", &config::trainer).help("The options of the update rule.");
   s.field("exploration", &config::exploration).help("The share of random actions in collections.");
   describe_deterministic(s);
-  option_rule(
-      s, "env.normalize_obs",
-      [](const config&) { return std::string("false, as a table is indexed by the observation"); },
-      [](const config& c) { return !c.env.normalize_obs; });
-  option_rule(
-      s, "env.normalize_reward",
-      [](const config&) {
-        return std::string("false; env.reward_scale multiplies rewards by a constant");
-      },
-      [](const config& c) { return !c.env.normalize_reward; });
+  s.option(&config::env, &env_section::normalize_obs)
+      .must_be("false, as a table is indexed by the observation",
+               [](const config& c) { return !c.env.normalize_obs; });
+  s.option(&config::env, &env_section::normalize_reward)
+      .must_be("false; env.reward_scale multiplies rewards by a constant",
+               [](const config& c) { return !c.env.normalize_reward; });
 }
 
 }  // namespace troupe

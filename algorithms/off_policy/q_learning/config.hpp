@@ -50,6 +50,4 @@ void describe(options_schema<q_rule_options>& s);
 void describe(options_schema<q_collection_section>& s);
 void describe(options_schema<q_learning_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const q_learning_config& config);
-
 }  // namespace troupe

@@ -232,7 +232,7 @@ algorithm algorithm_with(const q_learning_config& c) {
   table.kind = network_kind::q_table;
   auto settings = settings_of(c.shared(), table, to_json<q_learning_config>(c).dump());
   settings.shape = table_shape;
-  settings.idle = idle_options_of<q_learning_config>(c, idle_rules_of(c));
+  settings.idle = idle_options_of(c);
   auto check = [settings, rule = c.trainer] {
     const auto spec = spec_of(settings.env);
     const auto actions = actions_of(spec);

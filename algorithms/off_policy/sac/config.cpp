@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/sac/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 sac_config::sac_config() {
@@ -22,14 +20,15 @@ void describe(options_schema<sac_options>& s) {
   s.field("ent_coef", &sac_options::ent_coef)
       .at_least(0)
       .help("The weight of the entropy, alpha; null adapts it during training.");
+  const auto adapts = [](const sac_options& o) { return !o.ent_coef; };
   s.field("initial_ent_coef", &sac_options::initial_ent_coef)
       .above(0)
-      .help("The initial value of an adapted alpha.");
+      .has_effect_if("trainer.ent_coef is null", adapts)
+      .help("The initial value of alpha.");
   s.field("target_entropy", &sac_options::target_entropy)
       .unit("nats")
-      .help(
-          "The entropy that an adapted alpha aims at; null means minus the number of numbers in an "
-          "action.");
+      .has_effect_if("trainer.ent_coef is null", adapts)
+      .help("The entropy that alpha aims at; null means minus the number of numbers in an action.");
 }
 
 network_options sac_policy_section::options(network_kind kind) const {
@@ -45,20 +44,11 @@ void describe(options_schema<sac_policy_section>& s) {
   describe_hidden(s);
   describe_sde(s);
   s.field("log_std_init", &sac_policy_section::log_std_init)
-      .help("With use_sde: the initial log standard deviation of the noise.");
+      .has_effect_if("policy.use_sde is true",
+                     [](const sac_policy_section& o) { return o.use_sde; })
+      .help("The initial log standard deviation of the noise.");
 }
 
 void describe(options_schema<sac_config>& s) { describe_off_policy(s); }
-
-std::vector<idle_rule> idle_rules_of(const sac_config& c) {
-  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
-  rules.push_back({c.trainer.ent_coef.has_value(),
-                   "trainer.ent_coef is fixed",
-                   {"trainer.initial_ent_coef", "trainer.target_entropy"}});
-  rules.push_back({!c.policy.use_sde,
-                   "policy.use_sde is false",
-                   {"policy.sde_sample_freq", "policy.use_expln", "policy.log_std_init"}});
-  return rules;
-}
 
 }  // namespace troupe

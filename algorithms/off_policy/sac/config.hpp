@@ -40,6 +40,4 @@ void describe(options_schema<sac_options>& s);
 void describe(options_schema<sac_policy_section>& s);
 void describe(options_schema<sac_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const sac_config& config);
-
 }  // namespace troupe

@@ -1,7 +1,5 @@
 #include "algorithms/off_policy/td3/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 td3_options ddpg_options() {
@@ -25,15 +23,6 @@ ddpg_config::ddpg_config() {
 }
 
 void describe(options_schema<td3_options>& s) { describe_td3_options(s); }
-
-std::vector<idle_rule> idle_rules_of(const td3_config& c) {
-  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
-  rules.push_back({c.noise.kind == noise_kind::none, "noise.kind is none", {"noise.std"}});
-  rules.push_back({c.noise.kind != noise_kind::ornstein_uhlenbeck,
-                   "noise.kind is not ornstein_uhlenbeck",
-                   {"noise.theta", "noise.dt"}});
-  return rules;
-}
 
 void describe(options_schema<td3_config>& s) { describe_td3(s); }
 void describe(options_schema<ddpg_config>& s) { describe_td3(s); }

@@ -45,6 +45,8 @@ void describe_td3_options(options_schema<Options>& s) {
       .help("The standard deviation of the noise on target actions, which are within -1..1.");
   s.field("target_noise_clip", &td3_options::target_noise_clip)
       .at_least(0)
+      .has_effect_if("trainer.target_policy_noise is above 0",
+                     [](const Options& o) { return o.target_policy_noise > 0; })
       .help("The noise on target actions is clipped to +- this.");
   s.field("n_critics", &td3_options::n_critics)
       .at_least(1)
@@ -62,7 +64,5 @@ void describe_td3(options_schema<Config>& s) {
 void describe(options_schema<td3_options>& s);
 void describe(options_schema<td3_config>& s);
 void describe(options_schema<ddpg_config>& s);
-
-std::vector<idle_rule> idle_rules_of(const td3_config& config);
 
 }  // namespace troupe

@@ -19,8 +19,6 @@ named_values named(const td3_metrics& metrics);
 /// declared beside it, and begins with describe_td3:
 ///
 ///   void describe(options_schema<Config>&)
-///
-/// If some options may have no effect, declare std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
 algorithm td3_algorithm(const Config& config, bootstrap_rule bootstrap = nullptr) {
   return algorithm_with(off_policy_algorithm_of<learner_adapter<td3_learner>, Config, Json>(

@@ -1,21 +1,11 @@
 #include "algorithms/on_policy/a2c/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 a2c_config::a2c_config() {
   algo = "a2c";
   rollout.n_steps = 5;
   log.every_updates = 100;
-}
-
-std::vector<idle_rule> idle_rules_of(const a2c_config& config) {
-  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
-  rules.push_back({config.trainer.optimizer == optimizer_kind::adam,
-                   "trainer.optimizer is adam",
-                   {"trainer.rmsprop_alpha"}});
-  return rules;
 }
 
 void describe(options_schema<a2c_options>& s) {

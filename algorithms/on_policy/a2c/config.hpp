@@ -26,7 +26,4 @@ struct a2c_config : on_policy_config {
 void describe(options_schema<a2c_options>& s);
 void describe(options_schema<a2c_config>& s);
 
-/// The rules about options of A2C without effect.
-std::vector<idle_rule> idle_rules_of(const a2c_config& config);
-
 }  // namespace troupe

@@ -2,7 +2,6 @@
 // The options and the configuration of PPO.
 
 #include <optional>
-#include <vector>
 
 #include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/on_policy/config.hpp"
@@ -30,7 +29,7 @@ struct ppo_config : on_policy_config {
 template <class Options>
 void describe_ppo(options_schema<Options>& s) {
   describe_update_rule(s, "adam_eps");
-  describe_weight_decay(s, &Options::weight_decay, &Options::weight_decay_of);
+  describe_weight_decay(s);
   describe_advantages(s);
   describe_epochs(s);
   s.field("clip_range", &ppo_options::clip_range)
@@ -44,35 +43,37 @@ void describe_ppo(options_schema<Options>& s) {
       .help(
           "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
           "training.");
+  const auto learns_values = [](const Options& o) { return o.vf_coef > 0; };
   s.field("clip_range_vf", &ppo_options::clip_range_vf)
       .above(0)
       .unit("return")
+      .has_effect_if("trainer.vf_coef is above 0", learns_values)
       .help(
           "In the value loss, a value may differ from the old value by at most this, with "
           "normalised values by so many of their deviations; null means no clipping.");
   s.field("clip_vf_loss", &ppo_options::clip_vf_loss)
       .also_known_as({"use_clipped_value_loss", "clip_vloss"})
+      .has_effect_if("trainer.clip_range_vf has a value",
+                     [](const Options& o) { return o.clip_range_vf.has_value(); })
+      .has_effect_if("trainer.vf_coef is above 0", learns_values)
       .help(
-          "With clip_range_vf: clipped is the loss of the clipped value, as in Stable-Baselines3; "
+          "The value loss with clipping: clipped is the loss of the clipped value, as in "
+          "Stable-Baselines3; "
           "larger is the larger one of the losses of the value and of the clipped value, as in "
           "MAPPO's code and CleanRL.");
   s.field("huber_delta", &ppo_options::huber_delta)
       .also_known_as({"use_huber_loss"})
       .at_least(1e-6)
       .unit("return")
+      .has_effect_if("trainer.vf_coef is above 0", learns_values)
       .help(
           "Beyond this distance from the return, with normalised values so many deviations, a "
           "value's loss grows linearly and no longer by the square: it is twice the Huber loss. "
           "null means that it is the squared error everywhere.");
 }
 
-/// The rules about options of PPO's update rule without effect.
-std::vector<idle_rule> idle_rules_of(const ppo_options& options);
-
 void describe(enum_schema<value_clipping>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
-
-std::vector<idle_rule> idle_rules_of(const ppo_config& config);
 
 }  // namespace troupe

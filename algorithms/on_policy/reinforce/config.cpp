@@ -1,7 +1,5 @@
 #include "algorithms/on_policy/reinforce/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 reinforce_config::reinforce_config() {
@@ -9,16 +7,13 @@ reinforce_config::reinforce_config() {
   rollout.n_steps = 1000;
 }
 
-std::vector<idle_rule> idle_rules_of(const reinforce_config& config) {
-  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
-  rules.push_back({!config.trainer.baseline, "trainer.baseline is false", {"trainer.vf_coef"}});
-  return rules;
-}
-
 void describe(options_schema<reinforce_options>& s) {
   describe_update_rule(s, "adam_eps");
   s.field("baseline", &reinforce_options::baseline)
       .help("If true, a critic's value is subtracted from each return.");
+  s.option(&reinforce_options::vf_coef)
+      .has_effect_if("trainer.baseline is true",
+                     [](const reinforce_options& o) { return o.baseline; });
   s.field("normalize_returns", &reinforce_options::normalize_advantage)
       .help(
           "If true, returns, less the critic's value if there is one, are normalised to mean 0 and "

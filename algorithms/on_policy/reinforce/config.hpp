@@ -25,7 +25,4 @@ struct reinforce_config : on_policy_config {
 void describe(options_schema<reinforce_options>& s);
 void describe(options_schema<reinforce_config>& s);
 
-/// The rules about options of REINFORCE without effect.
-std::vector<idle_rule> idle_rules_of(const reinforce_config& config);
-
 }  // namespace troupe

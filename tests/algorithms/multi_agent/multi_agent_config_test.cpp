@@ -12,6 +12,7 @@
 #include "algorithms/multi_agent/on_policy/coma/config.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/config.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/config.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
@@ -124,6 +125,38 @@ TEST_CASE("multi_agent_config: every algorithm takes trainer.normalize_reward") 
   require_scaling<qmix_config>("qmix");
   require_scaling<maddpg_config>("maddpg");
   require_scaling<matd3_config>("matd3");
+}
+
+template <class Config>
+std::string refusal_of(const std::string& override) {
+  return testing::message_of<config_error>(
+      [&] { parse_config<Config>(load_config({}, {override})); });
+}
+
+TEMPLATE_TEST_CASE("multi_agent_config: what can't be with several agents is refused", "",
+                   ippo_config, mappo_config, coma_config, iql_config, vdn_config, qmix_config,
+                   maddpg_config, matd3_config) {
+  CHECK(refusal_of<TestType>("env.normalize_obs=true") ==
+        "/env/normalize_obs: expected false with several agents, got true");
+  CHECK(refusal_of<TestType>("env.normalize_reward=true") ==
+        "/env/normalize_reward: expected false with several agents, got true");
+  CHECK(refusal_of<TestType>("env.normalize_obs=false").empty());
+}
+
+TEST_CASE("multi_agent_config: rollouts of several agents are whole, and without noise of states") {
+  CHECK(refusal_of<ippo_config>("rollout.groups=2") ==
+        "/rollout/groups: expected 1 with several agents, got 2");
+  CHECK(refusal_of<mappo_config>("trainer.replicas=2") ==
+        "/trainer/replicas: expected 1 with several agents, got 2");
+  CHECK(refusal_of<mappo_config>("policy.use_sde=true") ==
+        "/policy/use_sde: expected false with several agents, got true");
+  CHECK(refusal_of<matd3_config>("replay.n_step=2") ==
+        "/replay/n_step: expected 1 with several agents, got 2");
+  // COMA has no such option, but a program can set the member.
+  coma_config coma;
+  coma.trainer.replicas = 2;
+  CHECK(testing::message_of<std::invalid_argument>([&] { checked_options(coma, "it"); }) ==
+        "it/trainer/replicas: expected 1 with several agents, got 2");
 }
 
 TEST_CASE("multi_agent_config: counts of COMA are at least 1") {

@@ -130,6 +130,31 @@ TEST_CASE("own options: the schema of each algorithm has them") {
   }
 }
 
+struct paced_options {
+  bool paced = false;
+  double pace = 1;
+};
+void describe(options_schema<paced_options>& s) {
+  s.field("paced", &paced_options::paced).help("If true, the program waits.");
+  s.field("pace", &paced_options::pace)
+      .has_effect_if("mine.paced is true", [](const paced_options& o) { return o.paced; })
+      .help("How long it waits.");
+}
+
+TEST_CASE("own options: those without effect are told, as the algorithm's are") {
+  paced_options mine;
+  const auto ppo =
+      with_own_options(built_in_algorithms().front(), {options_section("mine", &mine)});
+  const auto idle = ppo.configure({{"mine", {{"pace", 2}}}, {"rollout", {{"workers", 9}}}}, {});
+  REQUIRE(idle.settings.idle.size() == 2);
+  CHECK(idle.settings.idle[0].name == "rollout.workers");
+  CHECK(idle.settings.idle[1].name == "mine.pace");
+  CHECK(idle.settings.idle[1].why == "it has an effect only if mine.paced is true");
+  CHECK(ppo.configure({{"mine", {{"pace", 2}, {"paced", true}}}}, {}).settings.idle.empty());
+  CHECK(ppo.schema()["properties"]["mine"]["properties"]["pace"]["description"] ==
+        "How long it waits. It has an effect only if mine.paced is true.");
+}
+
 TEST_CASE("own options: a name that an algorithm has is refused") {
   mine_options mine;
   const auto ppo = built_in_algorithms().front();

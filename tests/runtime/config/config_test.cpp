@@ -270,6 +270,144 @@ TEST_CASE("config: a description that contradicts its struct is a programmer's e
   CHECK_THROWS_AS(parse_config<twice_options>(empty), std::logic_error);
 }
 
+struct noise_section {
+  mode kind = mode::sync;
+  double std = 0.1;
+  double drift = 0.5;
+};
+
+void describe(options_schema<noise_section>& s) {
+  s.field("kind", &noise_section::kind);
+  s.field("std", &noise_section::std)
+      .has_effect_if("noise.kind is async",
+                     [](const noise_section& n) { return n.kind == mode::async; })
+      .help("A deviation.");
+  s.field("drift", &noise_section::drift).help("A rate.");
+}
+
+struct conditional_options {
+  bool noisy = false;
+  int workers = 1;
+  noise_section noise;
+  trainer_options trainer;
+};
+
+template <class Options>
+void describe_conditions(options_schema<Options>& s) {
+  s.field("noisy", &Options::noisy);
+  s.field("workers", &Options::workers)
+      .has_effect_if("noisy is true", [](const Options& o) { return o.noisy; })
+      .help("A number.");
+  s.field("noise", &Options::noise).help("The noise.");
+  s.field("trainer", &Options::trainer);
+  s.option(&Options::noise).has_effect_if("noisy is true", [](const Options& o) {
+    return o.noisy;
+  });
+  s.option(&Options::trainer, &trainer_options::lr)
+      .must_be("below 1 with noise", [](const Options& o) { return !o.noisy || o.trainer.lr < 1; });
+  s.option(&Options::trainer, &trainer_options::n_steps)
+      .must_be(
+          [](const Options& o) {
+            return "at least " + std::to_string(o.workers) + ", a step for each of workers";
+          },
+          [](const Options& o) { return o.trainer.n_steps >= o.workers; });
+}
+void describe(options_schema<conditional_options>& s) { describe_conditions(s); }
+
+struct derived_options : conditional_options {};
+void describe(options_schema<derived_options>& s) {
+  describe_conditions(s);
+  s.option(&derived_options::noise, &noise_section::drift).has_no_effect("nothing drifts");
+}
+
+/// Each option without effect, as NAME=VALUE: WHY.
+template <class Options>
+std::vector<std::string> idle_in(const Options& options) {
+  std::vector<std::string> idle;
+  for (const auto& each : troupe::idle_options_of(options))
+    idle.push_back(each.name + '=' + each.value + ": " + each.why);
+  return idle;
+}
+
+TEST_CASE("config: options whose conditions don't hold are told, unless they are at their defaults",
+          "[config]") {
+  using lines = std::vector<std::string>;
+  CHECK(idle_in(conditional_options{}) == lines{});
+  conditional_options options{.workers = 3, .noise = {.std = 0.2, .drift = 0.7}};
+  CHECK(idle_in(options) ==
+        lines{"noise.drift=0.7: it has an effect only if noisy is true",
+              "noise.std=0.2: it has an effect only if noise.kind is async and noisy is true",
+              "workers=3: it has an effect only if noisy is true"});
+  options.noisy = true;
+  CHECK(idle_in(options) == lines{"noise.std=0.2: it has an effect only if noise.kind is async"});
+  options.noise.kind = mode::async;
+  CHECK(idle_in(options) == lines{});
+}
+
+TEST_CASE("config: conditions are those of the completed struct, and values those that were asked",
+          "[config]") {
+  const conditional_options asked{.workers = 3};
+  auto completed = asked;
+  completed.noisy = true;
+  completed.workers = 4;
+  CHECK(troupe::idle_options_of(asked, completed).empty());
+  REQUIRE(troupe::idle_options_of(asked).size() == 1);
+  CHECK(troupe::idle_options_of(asked).front().value == "3");
+}
+
+TEST_CASE("config: an option that a derived struct has no use for is told with that reason alone",
+          "[config]") {
+  derived_options options;
+  options.noise.drift = 0.7;
+  CHECK(idle_in(options) == std::vector<std::string>{"noise.drift=0.7: nothing drifts"});
+  options.noisy = true;
+  CHECK(idle_in(options) == std::vector<std::string>{"noise.drift=0.7: nothing drifts"});
+}
+
+TEST_CASE("config: help says when an option has an effect, and what it must be", "[config]") {
+  const nlohmann::json schema = troupe::schema_json<derived_options>();
+  const auto help = [&](const char* section, const char* option) {
+    return schema["properties"][section]["properties"][option].value("description", "");
+  };
+  CHECK(help("noise", "std") ==
+        "A deviation. It has an effect only if noise.kind is async and noisy is true.");
+  CHECK(help("noise", "drift") == "A rate. It has no effect, as nothing drifts.");
+  CHECK(help("trainer", "lr") == "step size It must be below 1 with noise.");
+  CHECK(schema["properties"]["noise"]["description"] == "The noise.");
+  CHECK_THAT(schema.dump(), !Catch::Contains("$has") && !Catch::Contains("$must"));
+}
+
+TEST_CASE("config: a rule about an option in a section names the option and its value",
+          "[config]") {
+  const auto refused = [](const char* text) {
+    return troupe::testing::message_of<config_error>(
+        [&] { parse_config<conditional_options>(parse_json(text)); });
+  };
+  CHECK(refused(R"({"noisy": true, "trainer": {"lr": 2}})") ==
+        "/trainer/lr: expected below 1 with noise, got 2.0");
+  CHECK(refused(R"({"trainer": {"lr": 2}})").empty());
+  CHECK(refused(R"({"workers": 9, "trainer": {"n_steps": 8, "batch_size": 4}})") ==
+        "/trainer/n_steps: expected at least 9, a step for each of workers, got 8");
+  conditional_options made{.noisy = true};
+  made.trainer.lr = 3;
+  CHECK_THROWS_WITH(troupe::checked_options(made, "mine"),
+                    "mine/trainer/lr: expected below 1 with noise, got 3.0");
+}
+
+struct early_options {
+  noise_section noise;
+};
+void describe(options_schema<early_options>& s) {
+  s.option(&early_options::noise, &noise_section::std).has_no_effect("it is not described yet");
+  s.field("noise", &early_options::noise);
+}
+
+TEST_CASE("config: a statement about a member that no field describes is a programmer's error",
+          "[config]") {
+  CHECK_THROWS_WITH(parse_config<early_options>(nlohmann::json::object()),
+                    Catch::Contains("no field describes so far"));
+}
+
 TEST_CASE("config: overrides pass the same checks", "[config]") {
   const auto options = parse_config<program_options>(
       troupe::load_config({}, {"trainer.lr=0.5", "trainer.hidden=[8,8]", "loop=async",

@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/off_policy/iql/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 iql_config::iql_config() { algo = "iql"; }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {
@@ -21,23 +20,15 @@ bool is_finite_box(const space& actions) {
 template <class Config>
 void describe_maddpg(options_schema<Config>& s) {
   describe_off_policy(s);
-  s.field("agents", &maddpg_config::agents)
-      .help("Which policies play which agents, and what they are trained on.");
+  describe_agents(s);
+  s.option(&maddpg_config::agents, &agents_section::reward_after_end)
+      .has_no_effect(Config().algo + " gives an agent no reward after its end");
   s.field("noise", &maddpg_config::noise)
       .help("The noise that is added to the actions of trained agents in collections.");
   s.field("critic", &maddpg_config::critic)
       .help(
           "What the critics see beside the actions of all agents: observations are those of all "
           "agents, state is the environment's global state.");
-  option_rule(
-      s, "replay.n_step", [](const Config&) { return "1 with several agents"; },
-      [](const Config& c) { return c.replay.n_step == 1; });
-  option_rule(
-      s, "env.normalize_obs", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_obs; });
-  option_rule(
-      s, "env.normalize_reward", [](const Config&) { return "false with several agents"; },
-      [](const Config& c) { return !c.env.normalize_reward; });
 }
 
 }  // namespace
@@ -109,20 +100,5 @@ void describe(options_schema<maddpg_options>& s) {
 
 void describe(options_schema<maddpg_config>& s) { describe_maddpg(s); }
 void describe(options_schema<matd3_config>& s) { describe_maddpg(s); }
-
-std::vector<idle_rule> idle_rules_of(const maddpg_config& c) {
-  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
-  rules.push_back({c.noise.kind == noise_kind::none, "noise.kind is none", {"noise.std"}});
-  rules.push_back({c.noise.kind != noise_kind::ornstein_uhlenbeck,
-                   "noise.kind is not ornstein_uhlenbeck",
-                   {"noise.theta", "noise.dt"}});
-  rules.push_back({!nlohmann::json::parse(c.agents.policies.text).empty(),
-                   "agents.policies is set",
-                   {"agents.share"}});
-  rules.push_back({c.agents.shared_reward == 0, "agents.shared_reward is 0", {"agents.team"}});
-  rules.push_back(
-      {true, c.algo + " gives an agent no reward after its end", {"agents.reward_after_end"}});
-  return rules;
-}
 
 }  // namespace troupe

@@ -1,8 +1,6 @@
 #pragma once
 // The options and the configurations of MADDPG and MATD3.
 
-#include <vector>
-
 #include "actors/networks/joint_shape.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/multi_agent/agents_section.hpp"
@@ -51,7 +49,5 @@ void describe(enum_schema<critic_input>& s);
 void describe(options_schema<maddpg_options>& s);
 void describe(options_schema<maddpg_config>& s);
 void describe(options_schema<matd3_config>& s);
-
-std::vector<idle_rule> idle_rules_of(const maddpg_config& config);
 
 }  // namespace troupe

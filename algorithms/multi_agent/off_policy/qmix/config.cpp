@@ -1,6 +1,5 @@
 #include "algorithms/multi_agent/off_policy/qmix/config.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {
@@ -50,7 +49,5 @@ void describe(options_schema<qmix_config>& s) {
   describe_team(s);
   s.field("mixer", &qmix_config::mixer).help("The options of the mixing network.");
 }
-
-std::vector<idle_rule> idle_rules_of(const qmix_config& c) { return idle_rules_of_team(c); }
 
 }  // namespace troupe

@@ -38,6 +38,4 @@ void describe(enum_schema<mixer_input>& s);
 void describe(options_schema<mixer_section>& s);
 void describe(options_schema<qmix_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const qmix_config& config);
-
 }  // namespace troupe

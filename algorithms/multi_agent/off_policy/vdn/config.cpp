@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/off_policy/vdn/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 vdn_config::vdn_config() { algo = "vdn"; }
@@ -10,7 +8,5 @@ void describe(options_schema<vdn_config>& s) {
   describe_joint_q(s);
   describe_team(s);
 }
-
-std::vector<idle_rule> idle_rules_of(const vdn_config& c) { return idle_rules_of_team(c); }
 
 }  // namespace troupe

@@ -12,6 +12,4 @@ struct vdn_config : joint_q_config {
 
 void describe(options_schema<vdn_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const vdn_config& config);
-
 }  // namespace troupe

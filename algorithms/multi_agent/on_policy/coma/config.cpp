@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace troupe {
@@ -83,6 +82,7 @@ void describe(options_schema<coma_options>& s) {
       .above(0)
       .help("The largest importance weight of stale data; larger weights are cut to it.");
   describe_skips(s);
+  s.field("replicas", &coma_options::replicas).unlisted();  // a Config with agents requires 1
 }
 
 void describe(options_schema<coma_config>& s) {
@@ -91,20 +91,12 @@ void describe(options_schema<coma_config>& s) {
       .help(
           "What the critic sees beside an agent's own observation and the actions of the others: "
           "state is the environment's global state, observations are those of all agents.");
-  option_rule(
-      s, "critic", [](const coma_config&) { return "state or observations"; },
-      [](const coma_config& c) { return c.critic != central_input::none; });
-  option_rule(
-      s, "policy.device", [](const coma_config&) { return "cpu, where coma's critics are"; },
-      [](const coma_config& c) { return c.policy.device == "cpu"; });
-}
-
-std::vector<idle_rule> idle_rules_of(const coma_config& c) {
-  auto rules = idle_rules_of(static_cast<const multi_agent_on_policy_config&>(c));
-  rules.push_back({c.trainer.optimizer == optimizer_kind::adam,
-                   "trainer.optimizer is adam",
-                   {"trainer.rmsprop_alpha"}});
-  return rules;
+  s.option(&coma_config::critic).must_be("state or observations", [](const coma_config& c) {
+    return c.critic != central_input::none;
+  });
+  s.option(&coma_config::policy, &network_options::device)
+      .must_be("cpu, where coma's critics are",
+               [](const coma_config& c) { return c.policy.device == "cpu"; });
 }
 
 network_options without_critic(network_options network) {

@@ -31,9 +31,6 @@ struct coma_config : multi_agent_on_policy_config {
 void describe(options_schema<coma_options>& s);
 void describe(options_schema<coma_config>& s);
 
-/// The rules about options of COMA without effect.
-std::vector<idle_rule> idle_rules_of(const coma_config& config);
-
 /// The options of the network that acts. It is an actor_critic, whose value is not used: it has no
 /// hidden layers and is not trained. COMA's critics are beside it, in the learner.
 network_options acting_network_of(const coma_config& config);

@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/on_policy/ippo/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 ippo_config::ippo_config() {
@@ -10,7 +8,5 @@ ippo_config::ippo_config() {
 }
 
 void describe(options_schema<ippo_config>& s) { describe_multi_agent_on_policy(s); }
-
-std::vector<idle_rule> idle_rules_of(const ippo_config& c) { return idle_rules_of(c, c.trainer); }
 
 }  // namespace troupe

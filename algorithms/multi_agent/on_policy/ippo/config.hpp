@@ -14,6 +14,4 @@ struct ippo_config : multi_agent_on_policy_config {
 
 void describe(options_schema<ippo_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const ippo_config& config);
-
 }  // namespace troupe

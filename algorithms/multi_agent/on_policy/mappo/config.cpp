@@ -1,7 +1,5 @@
 #include "algorithms/multi_agent/on_policy/mappo/config.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 mappo_config::mappo_config() {
@@ -17,7 +15,5 @@ void describe(options_schema<mappo_config>& s) {
           "What the critic sees beside an agent's own observation: state is the environment's "
           "global state, observations are those of all agents, none is nothing, as in ippo.");
 }
-
-std::vector<idle_rule> idle_rules_of(const mappo_config& c) { return idle_rules_of(c, c.trainer); }
 
 }  // namespace troupe

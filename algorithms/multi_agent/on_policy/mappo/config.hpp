@@ -14,6 +14,4 @@ struct mappo_config : multi_agent_on_policy_config {
 
 void describe(options_schema<mappo_config>& s);
 
-std::vector<idle_rule> idle_rules_of(const mappo_config& config);
-
 }  // namespace troupe

@@ -7,8 +7,8 @@
 #include "actors/llm/tasks/python_problems.hpp"
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
-#include "algorithms/language_models/grpo/grpo_idle_options.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -211,8 +211,8 @@ TEST_CASE("grpo: one reward in Python needs no list on the command line") {
 TEST_CASE("grpo: options of Python that have no effect are told") {
   const auto idle = [](const grpo_config& config) {
     std::set<std::string> names;
-    for (const auto& each : grpo_idle_options(config, find_task(config.task.name)))
-      names.insert(each.name);
+    const auto used = completed(config, find_task(config.task.name));
+    for (const auto& each : idle_options_of(config, used)) names.insert(each.name);
     return names;
   };
   grpo_config config;
