@@ -287,7 +287,8 @@ on_policy_options whole_batch_options(const Config& config) {
   return options;
 }
 
-/// Describes the section `trainer` of a Config derived from on_policy_config.
+/// Describes the section `trainer` of a Config derived from on_policy_config. Its options must
+/// include `replicas`, which describe_update_rule describes.
 template <class Config>
 void describe_trainer(options_schema<Config>& s) {
   s.field("trainer", &Config::trainer).help("The options of the update rule.");
