@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace troupe::detail {
@@ -118,6 +119,29 @@ void gather_node::backward() {
   const float* d = derivative.data();
   add_derivative_by_rows(
       *x_, [&](std::ptrdiff_t row, int column) { return column == chosen_[row] ? d[row] : 0.0f; });
+}
+
+void select_rows_node::forward(graph_node& x, std::span<const std::int64_t> chosen) {
+  for (const auto row : chosen) {
+    if (row >= 0 && row < x.rows) continue;
+    throw std::invalid_argument(
+        fmt::format("graph: a choice of {}, expected 0 to {}", row, x.rows - 1));
+  }
+  x_ = &x;
+  chosen_ = chosen;
+  float* y = resize(static_cast<int>(chosen.size()), x.columns);
+  want(x.is_trained());
+  for (const auto row : chosen) y = std::copy_n(x.value + row * columns, columns, y);
+}
+
+void select_rows_node::backward() {
+  float* all = grown(d_, x_->size());
+  std::fill_n(all, x_->size(), 0.0f);
+  const float* d = derivative.data();
+  for (const auto row : chosen_) {
+    for (int i = 0; i < columns; ++i) all[row * columns + i] += *d++;
+  }
+  add_derivative(*x_, [=](std::ptrdiff_t i) { return all[i]; });
 }
 
 }  // namespace troupe::detail

@@ -55,4 +55,16 @@ class gather_node final : public graph_node {
   std::span<const std::int64_t> chosen_;
 };
 
+/// Some rows, in any order.
+class select_rows_node final : public graph_node {
+ public:
+  void forward(graph_node& x, std::span<const std::int64_t> chosen);
+  void backward() override;
+
+ private:
+  graph_node* x_ = nullptr;
+  std::span<const std::int64_t> chosen_;
+  float_block d_;
+};
+
 }  // namespace troupe::detail

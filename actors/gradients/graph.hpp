@@ -12,8 +12,11 @@ namespace troupe {
 
 namespace detail {
 struct dense_layer;
+class action_head;
 class feature_extractor;
 }  // namespace detail
+
+struct action_rows;
 
 class graph;
 
@@ -25,6 +28,8 @@ class variable {
   variable(graph& owner, std::size_t index, int rows, int columns)
       : owner_(&owner), index_(index), rows_(rows), columns_(columns) {}
 
+  /// Returns whether it is a matrix; a default-constructed one is not.
+  bool is_defined() const { return owner_ != nullptr; }
   int rows() const { return rows_; }
   int columns() const { return columns_; }
   graph& owner() const { return *owner_; }
@@ -53,6 +58,7 @@ enum class element_operation {
   scale,   ///< a x
   shift,   ///< x + a
   exp,     ///< e^x; x is clipped to -80..80
+  unbounded_exp,  ///< e^x, which is infinite for large x
   log,     ///< the natural logarithm
   square,  ///< x^2
   abs,     ///< |x|
@@ -65,7 +71,14 @@ enum class element_operation {
 };
 
 /// The functions of two elements.
-enum class pair_operation { add, subtract, multiply, minimum, maximum };
+enum class pair_operation {
+  add,
+  subtract,
+  multiply,
+  minimum,
+  maximum,
+  mask,  ///< x where y is above 0, otherwise -1e8: the logit of what has a probability of 0
+};
 
 /// The functions of a row, whose results are a column [rows, 1].
 enum class row_operation { sum, mean, min, max };
@@ -123,6 +136,15 @@ class graph {
   /// The column [rows, 1] of the elements whose columns are `chosen` [rows]. The memory of `chosen`
   /// must stay as it is until the next clear().
   virtual variable gather(variable x, std::span<const std::int64_t> chosen) = 0;
+  /// The rows with these numbers [chosen.size(), columns]. The memory of `chosen` must stay as it is
+  /// until the next clear().
+  virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
+  /// The log-probability and the entropy of each row's actions [rows, 2], whose distribution `head`
+  /// makes of a network's outputs [rows, head.outputs()]. `log_std` [1, A] or [rows, A] is read
+  /// only for continuous actions. The head, and the memory of the actions, must stay as they are
+  /// until the next clear().
+  virtual variable action_terms(const detail::action_head& head, variable outputs, variable log_std,
+                                const action_rows& actions) = 0;
   /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
   /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
   /// none, all are allowed.
@@ -156,6 +178,7 @@ variable operator-(variable x);
 variable operator-(float x, variable y);
 
 variable exp(variable x);
+variable unbounded_exp(variable x);
 variable natural_log(variable x);
 variable square(variable x);
 variable abs(variable x);
@@ -166,6 +189,8 @@ variable huber(variable x);
 variable clamp(variable x, float low, float high);
 variable minimum(variable x, variable y);
 variable maximum(variable x, variable y);
+/// x where `allowed` is above 0, otherwise the logit of what has a probability of 0.
+variable masked(variable x, variable allowed);
 variable product(variable x, variable y);
 variable row_dense(variable x, variable weight, variable bias);
 variable row_sum(variable x);
@@ -178,9 +203,13 @@ variable reshape(variable x, int columns);
 variable concat(std::initializer_list<variable> parts);
 variable concat(std::span<const variable> parts);
 variable gather(variable x, std::span<const std::int64_t> chosen);
+variable select_rows(variable x, std::span<const std::int64_t> chosen);
 std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed = {});
 variable stop_gradient(variable x);
 variable mean(variable x, std::span<const float> weight = {});
 variable sum(variable x, std::span<const float> weight = {});
+
+std::span<const float> values(variable x);
+double number(variable x);
 
 }  // namespace troupe

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "actors/gradients/torch_action_terms.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -110,6 +111,8 @@ variable torch_graph::element(element_operation operation, variable of, float a,
       return keep(x + a);
     case element_operation::exp:
       return keep(x.clamp(-80, 80).exp());
+    case element_operation::unbounded_exp:
+      return keep(x.exp());
     case element_operation::log:
       return keep(x.log());
     case element_operation::square:
@@ -144,9 +147,11 @@ variable torch_graph::pair(pair_operation operation, variable first, variable se
     case pair_operation::minimum:
       return keep(at::where(y < x, y, x));
     case pair_operation::maximum:
+      return keep(at::where(y > x, y, x));
+    case pair_operation::mask:
       break;
   }
-  return keep(at::where(y > x, y, x));
+  return keep(at::where(y > 0, x, at::full({}, -1e8, x.options())));
 }
 
 variable torch_graph::product(variable x, variable y) {
@@ -200,6 +205,28 @@ variable torch_graph::concat(std::span<const variable> parts) {
 variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   const at::AutoGradMode with_grad(true);
   return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
+}
+
+variable torch_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
+  const at::AutoGradMode with_grad(true);
+  return keep(at(x).index_select(0, link_.to_device(view_of(chosen))));
+}
+
+variable torch_graph::action_terms(const detail::action_head& head, variable outputs,
+                                   variable log_std, const action_rows& actions) {
+  const at::AutoGradMode with_grad(true);
+  const auto rows = static_cast<std::size_t>(outputs.rows());
+  const auto choices = head.choice_count(), floats = static_cast<std::size_t>(head.continuous_size());
+  detail::action_tensors here;
+  if (choices > 0) {
+    const std::span chosen(actions.choice, rows * choices);
+    here.choice = link_.to_device(view_of(chosen)).view({outputs.rows(), -1});
+  }
+  if (floats > 0) {
+    here.value = there({actions.value, rows * floats}).view({outputs.rows(), -1});
+  }
+  return keep(detail::action_terms(head, at(outputs),
+                                   floats > 0 ? at(log_std) : at::Tensor(), here));
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "actors/gradients/kernel_graph.hpp"
-#include "actors/gradients/torch_graph.hpp"
+#include "actors/gradients/engine.hpp"
 #include "actors/networks/backend_choice.hpp"
 
 namespace troupe::detail {
@@ -31,8 +30,7 @@ bool uses_fused(gradient_backend backend, const network_stack& net) {
 namespace troupe {
 
 std::unique_ptr<graph> make_graph(gradient_backend backend, const detail::network_stack& net) {
-  if (detail::uses_fused(backend, net)) return std::make_unique<kernel_graph>();
-  return std::make_unique<torch_graph>(net.link());
+  return make_graph(detail::uses_fused(backend, net), net.link());
 }
 
 }  // namespace troupe
