@@ -47,25 +47,26 @@ void describe(troupe::options_schema<kl_ppo_config>& s) {
 troupe::ppo_loss_result kl_penalised_loss(const troupe::ppo_loss_inputs& in,
                                           const kl_ppo_options& options) {
   const auto log_ratio = in.log_prob - in.behaviour_log_prob;
-  const auto kl = (log_ratio.exp() - 1.0 - log_ratio).mean();
-  const auto policy_loss = -(log_ratio.exp() * in.advantage).mean();
-  const auto value_loss = (in.returns - in.value).square().mean();
-  const auto entropy_loss = -in.entropy.mean();
+  const auto ratio = exp(log_ratio);
+  const auto kl = mean(ratio - 1 - log_ratio);
+  const auto policy_loss = -mean(ratio * in.advantage);
+  const auto value_loss = mean(square(in.returns - in.value));
+  const auto entropy_loss = -mean(in.entropy);
   const auto loss = policy_loss + options.kl_coef * kl + options.vf_coef * value_loss +
                     options.ent_coef * entropy_loss;
   return {loss,
-          {.loss = loss.item<double>(),
-           .policy_gradient_loss = policy_loss.item<double>(),
-           .value_loss = value_loss.item<double>(),
-           .entropy_loss = entropy_loss.item<double>(),
-           .approx_kl = kl.item<double>()}};
+          {.loss = number(loss),
+           .policy_gradient_loss = number(policy_loss),
+           .value_loss = number(value_loss),
+           .entropy_loss = number(entropy_loss),
+           .approx_kl = number(kl)}};
 }
 
 troupe::on_policy_learner make_learner(const troupe::network_shape& shape,
                                        const kl_ppo_config& config) {
   troupe::on_policy_loss loss{
       .name = "kl_ppo",
-      .of_tensors = [options = config.trainer](const troupe::ppo_loss_inputs& in, double) {
+      .function = [options = config.trainer](const troupe::ppo_loss_inputs& in, double) {
         return kl_penalised_loss(in, options);
       }};
   return {shape, troupe::learner_options(config), std::move(loss), config.seed};

@@ -65,6 +65,9 @@ void element_node::forward(element_operation operation, graph_node& x, float a, 
     case element_operation::exp:
       exp_all(count, x.value, y);
       break;
+    case element_operation::unbounded_exp:
+      map(count, x.value, y, [](float v) { return std::exp(v); });
+      break;
     case element_operation::log:
       map(count, x.value, y, [](float v) { return std::log(v); });
       break;
@@ -104,6 +107,7 @@ void element_node::backward() {
     case element_operation::shift:
       return add_derivative(*x_, [=](auto i) { return d[i]; });
     case element_operation::exp:
+    case element_operation::unbounded_exp:
       return add_derivative(*x_, [=](auto i) { return d[i] * y[i]; });
     case element_operation::log:
       return add_derivative(*x_, [=](auto i) { return d[i] / x[i]; });

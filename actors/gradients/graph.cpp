@@ -23,6 +23,7 @@ variable operator-(variable x) { return -1.0f * x; }
 variable operator-(float x, variable y) { return -y + x; }
 
 variable exp(variable x) { return element(element_operation::exp, x); }
+variable unbounded_exp(variable x) { return element(element_operation::unbounded_exp, x); }
 variable natural_log(variable x) { return element(element_operation::log, x); }
 variable square(variable x) { return element(element_operation::square, x); }
 variable abs(variable x) { return element(element_operation::abs, x); }
@@ -36,6 +37,7 @@ variable clamp(variable x, float low, float high) {
 
 variable minimum(variable x, variable y) { return pair(pair_operation::minimum, x, y); }
 variable maximum(variable x, variable y) { return pair(pair_operation::maximum, x, y); }
+variable masked(variable x, variable allowed) { return pair(pair_operation::mask, x, allowed); }
 variable product(variable x, variable y) { return x.owner().product(x, y); }
 variable row_dense(variable x, variable weight, variable bias) {
   return x.owner().row_dense(x, weight, bias);
@@ -68,5 +70,8 @@ std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed)
 variable stop_gradient(variable x) { return x.owner().stop_gradient(x); }
 variable mean(variable x, std::span<const float> weight) { return x.owner().mean(x, weight); }
 variable sum(variable x, std::span<const float> weight) { return x.owner().sum(x, weight); }
+
+std::span<const float> values(variable x) { return x.owner().values(x); }
+double number(variable x) { return x.owner().number(x); }
 
 }  // namespace troupe

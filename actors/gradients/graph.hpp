@@ -12,8 +12,11 @@ namespace troupe {
 
 namespace detail {
 struct dense_layer;
+class action_head;
 class feature_extractor;
 }  // namespace detail
+
+struct action_rows;
 
 class graph;
 
@@ -25,6 +28,8 @@ class variable {
   variable(graph& owner, std::size_t index, int rows, int columns)
       : owner_(&owner), index_(index), rows_(rows), columns_(columns) {}
 
+  /// Returns whether it is a matrix; a default-constructed one is not.
+  bool is_defined() const { return owner_ != nullptr; }
   int rows() const { return rows_; }
   int columns() const { return columns_; }
   graph& owner() const { return *owner_; }
@@ -50,22 +55,30 @@ struct parameter_block {
 
 /// The functions of single elements. `a` and `b` are the operation's numbers.
 enum class element_operation {
-  scale,   ///< a x
-  shift,   ///< x + a
-  exp,     ///< e^x; x is clipped to -80..80
-  log,     ///< the natural logarithm
-  square,  ///< x^2
-  abs,     ///< |x|
-  clamp,   ///< x within a..b; no derivative flows beyond the bounds
-  tanh,    ///< tanh x
-  elu,     ///< x for x > 0, otherwise e^x - 1
+  scale,          ///< a x
+  shift,          ///< x + a
+  exp,            ///< e^x; x is clipped to -80..80
+  unbounded_exp,  ///< e^x, which is infinite for large x
+  log,            ///< the natural logarithm
+  square,         ///< x^2
+  abs,            ///< |x|
+  clamp,          ///< x within a..b; no derivative flows beyond the bounds
+  tanh,           ///< tanh x
+  elu,            ///< x for x > 0, otherwise e^x - 1
   /// log(1 - tanh(x)^2) = 2 (log 2 - |x| - log(1 + e^(-2|x|))), which is exact for any x.
   log_slope_of_tanh,
   huber,  ///< Huber's loss with delta 1: x^2 / 2 if |x| < 1, otherwise |x| - 1/2
 };
 
 /// The functions of two elements.
-enum class pair_operation { add, subtract, multiply, minimum, maximum };
+enum class pair_operation {
+  add,
+  subtract,
+  multiply,
+  minimum,
+  maximum,
+  mask,  ///< x where y is above 0, otherwise -1e8: the logit of what has a probability of 0
+};
 
 /// The functions of a row, whose results are a column [rows, 1].
 enum class row_operation { sum, mean, min, max };
@@ -130,6 +143,12 @@ class graph {
   /// choices if x is a matrix of parameters. The memory of `chosen` must stay as it is until the
   /// next clear().
   virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
+  /// The log-probability and the entropy of each row's actions [rows, 2], whose distribution `head`
+  /// makes of a network's outputs [rows, head.outputs()]. `log_std` [1, A] or [rows, A] is read
+  /// only for continuous actions. The head, and the memory of the actions, must stay as they are
+  /// until the next clear().
+  virtual variable action_terms(const detail::action_head& head, variable outputs, variable log_std,
+                                const action_rows& actions) = 0;
   /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
   /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
   /// none, all are allowed.
@@ -163,6 +182,7 @@ variable operator-(variable x);
 variable operator-(float x, variable y);
 
 variable exp(variable x);
+variable unbounded_exp(variable x);
 variable natural_log(variable x);
 variable square(variable x);
 variable abs(variable x);
@@ -173,6 +193,8 @@ variable huber(variable x);
 variable clamp(variable x, float low, float high);
 variable minimum(variable x, variable y);
 variable maximum(variable x, variable y);
+/// x where `allowed` is above 0, otherwise the logit of what has a probability of 0.
+variable masked(variable x, variable allowed);
 variable product(variable x, variable y);
 variable row_dense(variable x, variable weight, variable bias);
 variable row_sum(variable x);
@@ -191,5 +213,8 @@ std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed 
 variable stop_gradient(variable x);
 variable mean(variable x, std::span<const float> weight = {});
 variable sum(variable x, std::span<const float> weight = {});
+
+std::span<const float> values(variable x);
+double number(variable x);
 
 }  // namespace troupe

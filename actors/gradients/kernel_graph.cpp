@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "actors/gradients/action_terms.hpp"
 #include "actors/gradients/columns.hpp"
 #include "actors/gradients/dense.hpp"
 #include "actors/gradients/element.hpp"
@@ -110,6 +111,13 @@ variable kernel_graph::gather(variable x, std::span<const std::int64_t> chosen) 
 
 variable kernel_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
   next<detail::select_rows_node>().forward(at(x), chosen);
+  return last();
+}
+
+variable kernel_graph::action_terms(const detail::action_head& head, variable outputs,
+                                    variable log_std, const action_rows& actions) {
+  auto* log_stds = log_std.is_defined() ? &at(log_std) : nullptr;
+  next<detail::action_terms_node>().forward(head, at(outputs), log_stds, actions);
   return last();
 }
 

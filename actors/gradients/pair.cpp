@@ -7,6 +7,8 @@
 namespace troupe::detail {
 namespace {
 
+constexpr float forbidden = -1e8f;
+
 /// result[i] = f(x[i], y[k]) for the element k of y that belongs to i.
 template <class Index, class F>
 void combine(int rows, int columns, const Index& index, const float* x, const float* y,
@@ -52,7 +54,7 @@ void pair_node::forward(pair_operation operation, graph_node& x, graph_node& y) 
                     x.rows, x.columns, y.rows, y.columns));
   }
   float* result = resize(x.rows, x.columns);
-  want(x.is_trained() || y.is_trained());
+  want(x.is_trained() || (y.is_trained() && operation != pair_operation::mask));
   with_index([&](const auto& index) {
     const auto apply = [&](const auto& f) {
       if (spread_ != spread::none)
@@ -73,6 +75,8 @@ void pair_node::forward(pair_operation operation, graph_node& x, graph_node& y) 
         return apply([](float a, float b) { return b < a ? b : a; });
       case pair_operation::maximum:
         return apply([](float a, float b) { return b > a ? b : a; });
+      case pair_operation::mask:
+        return apply([](float a, float b) { return b > 0.0f ? a : forbidden; });
     }
   });
 }
@@ -139,6 +143,13 @@ void pair_node::backward() {
       return add_to_second(
           [=](std::ptrdiff_t i, std::ptrdiff_t k) { return takes_second(i, k) ? d[i] : 0.0f; });
     }
+    case pair_operation::mask:
+      return with_index([&](const auto& index) {
+        add_derivative_by_rows(*x_, [&](std::ptrdiff_t row, int column) {
+          const auto i = row * columns + column;
+          return y[index(i, row, column)] > 0.0f ? d[i] : 0.0f;
+        });
+      });
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "actors/gradients/choices.hpp"
 #include "actors/gradients/layer_norm.hpp"
+#include "actors/gradients/torch_action_terms.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -112,6 +113,8 @@ variable torch_graph::element(element_operation operation, variable of, float a,
       return keep(x + a);
     case element_operation::exp:
       return keep(x.clamp(-80, 80).exp());
+    case element_operation::unbounded_exp:
+      return keep(x.exp());
     case element_operation::log:
       return keep(x.log());
     case element_operation::square:
@@ -146,9 +149,11 @@ variable torch_graph::pair(pair_operation operation, variable first, variable se
     case pair_operation::minimum:
       return keep(at::where(y < x, y, x));
     case pair_operation::maximum:
+      return keep(at::where(y > x, y, x));
+    case pair_operation::mask:
       break;
   }
-  return keep(at::where(y > x, y, x));
+  return keep(at::where(y > 0, x, at::full({}, -1e8, x.options())));
 }
 
 variable torch_graph::product(variable x, variable y) {
@@ -215,6 +220,24 @@ variable torch_graph::select_rows(variable x, std::span<const std::int64_t> chos
   const at::AutoGradMode with_grad(true);
   detail::require_choices(chosen, x.rows());
   return keep(at::embedding(at(x), link_.to_device(view_of(chosen))));
+}
+
+variable torch_graph::action_terms(const detail::action_head& head, variable outputs,
+                                   variable log_std, const action_rows& actions) {
+  const at::AutoGradMode with_grad(true);
+  const auto rows = static_cast<std::size_t>(outputs.rows());
+  const auto choices = head.choice_count(),
+             floats = static_cast<std::size_t>(head.continuous_size());
+  detail::action_tensors here;
+  if (choices > 0) {
+    const std::span chosen(actions.choice, rows * choices);
+    here.choice = link_.to_device(view_of(chosen)).view({outputs.rows(), -1});
+  }
+  if (floats > 0) {
+    here.value = there({actions.value, rows * floats}).view({outputs.rows(), -1});
+  }
+  return keep(
+      detail::action_terms(head, at(outputs), floats > 0 ? at(log_std) : at::Tensor(), here));
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {

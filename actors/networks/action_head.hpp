@@ -49,6 +49,12 @@ class action_head {
  public:
   explicit action_head(const network_shape& shape);
 
+  const std::vector<int>& categories() const { return categories_; }
+  int bits() const { return bits_; }
+  int continuous_size() const { return continuous_size_; }  ///< A
+  std::size_t choice_count() const { return categories_.size() + bits_; }  ///< P
+  int outputs() const { return outputs_; }
+
   /// Draws an action for each row, or takes the likeliest one, and writes its log-probability
   /// [rows]. `departure` [rows, A] is added to the mean of continuous actions; null means that they
   /// are drawn.

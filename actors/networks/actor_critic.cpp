@@ -63,69 +63,6 @@ constexpr float forbidden = -1e8f;
 
 at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
 
-using log_prob_and_entropy = std::pair<at::Tensor, at::Tensor>;
-
-// Returns the sums over categories of log p(choice) and of the entropy. `logits` has those of all
-// categories one after another, `chosen` is [N, categories].
-log_prob_and_entropy evaluate_categories(const at::Tensor& logits,
-                                         const std::vector<int>& categories,
-                                         const at::Tensor& chosen) {
-  at::Tensor log_prob, entropy;
-  std::int64_t from = 0;
-  for (std::size_t i = 0; i < categories.size(); ++i) {
-    const auto log_p = at::log_softmax(logits.narrow(1, from, categories[i]), 1);
-    const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1)).squeeze(1);
-    const auto entropy_i = -(log_p.exp() * log_p).sum(1);
-    log_prob = i == 0 ? log_prob_i : log_prob + log_prob_i;
-    entropy = i == 0 ? entropy_i : entropy + entropy_i;
-    from += categories[i];
-  }
-  return {log_prob, entropy};
-}
-
-// Returns the sums over zeros and ones of log p(bit) and of the entropy, for logits [N, bits]:
-// log p(1) = -softplus(-logit), log p(0) = -softplus(logit).
-log_prob_and_entropy evaluate_bits(const at::Tensor& logits, const at::Tensor& bits) {
-  const auto log_prob = bits.to(logits.scalar_type()) * logits - at::softplus(logits);
-  const auto entropy = at::softplus(logits) - at::sigmoid(logits) * logits;
-  return {log_prob.sum(1), entropy.sum(1)};
-}
-
-// Returns log-probability and entropy. log_std is [A] or [N, A].
-log_prob_and_entropy evaluate_gaussian(const at::Tensor& mean, const at::Tensor& log_std,
-                                       const at::Tensor& action) {
-  const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
-  const auto z = (action - mean) * (-log_std).exp();
-  const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
-  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(-1).expand({mean.size(0)});
-  return {log_prob, entropy};
-}
-
-// Returns the sums over all parts of an action, whose outputs are one after another.
-log_prob_and_entropy evaluate_parts(const network_shape& shape, const at::Tensor& outputs,
-                                    const at::Tensor& log_std, const at::Tensor& choices,
-                                    const at::Tensor& continuous) {
-  at::Tensor log_prob, entropy;
-  const auto add = [&](const log_prob_and_entropy& part) {
-    log_prob = log_prob.defined() ? log_prob + part.first : part.first;
-    entropy = entropy.defined() ? entropy + part.second : part.second;
-  };
-  const auto rows = outputs.size(0);
-  const std::int64_t floats = shape.continuous_size, bits = shape.multi_binary;
-  const auto categories = shape.categories();
-  const auto count = static_cast<std::int64_t>(categories.size());
-  if (floats > 0) add(evaluate_gaussian(outputs.narrow(1, 0, floats), log_std, continuous));
-  if (count + bits == 0) return {log_prob, entropy};
-  const auto chosen = choices.reshape({rows, count + bits});
-  const auto logits = outputs.narrow(1, floats, outputs.size(1) - floats);
-  if (count > 0) add(evaluate_categories(logits, categories, chosen.narrow(1, 0, count)));
-  if (bits > 0) {
-    add(evaluate_bits(logits.narrow(1, logits.size(1) - bits, bits),
-                      chosen.narrow(1, count, bits)));
-  }
-  return {log_prob, entropy};
-}
-
 }  // namespace
 
 actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
@@ -167,48 +104,35 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
   }
   std::fill_n(log_std(), log_std_count(), options_.log_std_init);
 
-  actor_leaves_ = make_leaves(actor_, 0);
-  critic_leaves_ = make_leaves(critic_, critic_parameters() - actor_parameters());
+  actor_views_ = views_of(actor_, 0);
+  critic_views_ = views_of(critic_, critic_offset());
   if (shape_.is_continuous()) {
     const std::int64_t size = shape_.continuous_size;
-    log_std_leaf_ = noise_ ? make_leaf(log_std() - actor_parameters(), {actor_.features(), size})
-                           : make_leaf(log_std() - actor_parameters(), {size});
+    const auto per_feature = std::vector<std::int64_t>{actor_.features(), size};
+    const auto alone = std::vector<std::int64_t>{size};
+    log_std_view_ = view_of(log_std_offset(), noise_ ? per_feature : alone);
   }
   if (extractor_) {
     extractor_->initialise(random, options_.ortho_init, extractor_parameters());
-    make_extractor_leaves();
+    extractor_views_ =
+        extractor_->parts(view_of(extractor_offset(), {extractor_->parameter_count()}));
   }
 }
 
-void actor_critic::make_extractor_leaves() {
-  const auto offset = extractor_parameters() - actor_parameters();
-  const auto gradients =
-      extractor_->parts(gradient_.narrow(0, offset, extractor_->parameter_count()));
-  for (const auto& part :
-       extractor_->parts(parameters_.narrow(0, offset, extractor_->parameter_count()))) {
-    auto leaf = part.detach();
-    leaf.set_requires_grad(true);
-    leaf.mutable_grad() = gradients[extractor_leaves_.size()];
-    extractor_leaves_.push_back(std::move(leaf));
-  }
+at::Tensor actor_critic::view_of(std::size_t offset, at::IntArrayRef sizes) const {
+  return parameters_.narrow(0, static_cast<std::int64_t>(offset), c10::multiply_integers(sizes))
+      .view(sizes)
+      .detach();
 }
 
-at::Tensor actor_critic::make_leaf(std::int64_t offset, at::IntArrayRef sizes) const {
-  const auto count = c10::multiply_integers(sizes);
-  auto leaf = parameters_.narrow(0, offset, count).view(sizes).detach();
-  leaf.set_requires_grad(true);
-  leaf.mutable_grad() = gradient_.narrow(0, offset, count).view(sizes);
-  return leaf;
-}
-
-std::vector<actor_critic::leaf_layer> actor_critic::make_leaves(const detail::mlp& net,
-                                                                std::int64_t offset) const {
-  std::vector<leaf_layer> leaves;
+std::vector<actor_critic::layer_views> actor_critic::views_of(const detail::mlp& net,
+                                                              std::size_t offset) const {
+  std::vector<layer_views> views;
   for (const auto& layer : net.layers()) {
-    leaves.push_back({make_leaf(offset + layer.weight, {layer.in, layer.out}),
-                      make_leaf(offset + layer.bias, {layer.out})});
+    views.push_back({view_of(offset + layer.weight, {layer.in, layer.out}),
+                     view_of(offset + layer.bias, {layer.out})});
   }
-  return leaves;
+  return views;
 }
 
 void actor_critic::load_parameters(const at::Tensor& parameters) {
@@ -223,17 +147,17 @@ void actor_critic::load_parameters(const at::Tensor& parameters) {
 
 std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters() const {
   std::vector<std::pair<std::string, at::Tensor>> named;
-  auto add = [&](const std::string& net, const std::vector<leaf_layer>& layers) {
+  auto add = [&](const std::string& net, const std::vector<layer_views>& layers) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       named.emplace_back(net + "." + std::to_string(i) + ".weight", layers[i].weight);
       named.emplace_back(net + "." + std::to_string(i) + ".bias", layers[i].bias);
     }
   };
-  add("actor", actor_leaves_);
-  if (log_std_leaf_.defined()) named.emplace_back("log_std", log_std_leaf_);
-  add("critic", critic_leaves_);
-  for (std::size_t i = 0; i < extractor_leaves_.size(); ++i) {
-    named.emplace_back(extractor_->part_names()[i], extractor_leaves_[i]);
+  add("actor", actor_views_);
+  if (log_std_view_.defined()) named.emplace_back("log_std", log_std_view_);
+  add("critic", critic_views_);
+  for (std::size_t i = 0; i < extractor_views_.size(); ++i) {
+    named.emplace_back(extractor_->part_names()[i], extractor_views_[i]);
   }
   return named;
 }
@@ -295,26 +219,26 @@ void actor_critic::renew_device_copy() {
   device_copy_ = link_.to_device(parameters_);
 }
 
-at::Tensor actor_critic::leaf_there(const at::Tensor& leaf) const {
-  if (!device_copy_.defined()) return link_.to_device(leaf);
-  return device_copy_.narrow(0, leaf.storage_offset(), leaf.numel()).view(leaf.sizes());
+at::Tensor actor_critic::there(const at::Tensor& view) const {
+  if (!device_copy_.defined()) return link_.to_device(view);
+  return device_copy_.narrow(0, view.storage_offset(), view.numel()).view(view.sizes());
 }
 
 // Both obs and the returned features are on the device.
 at::Tensor actor_critic::extract(const at::Tensor& obs) const {
   std::vector<at::Tensor> parts;
-  for (const auto& leaf : extractor_leaves_) parts.push_back(leaf_there(leaf));
+  for (const auto& view : extractor_views_) parts.push_back(there(view));
   return extractor_->forward(parts, obs);
 }
 
-const float* actor_critic::forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+const float* actor_critic::forward(const detail::mlp& net, const std::vector<layer_views>& layers,
                                    const float* parameters, const float* x, int rows,
                                    detail::mlp_buffers& buffers) {
   if (link_.is_host()) return net.forward(parameters, x, rows, buffers);
   const at::NoGradGuard no_grad;
   renew_device_copy();
   const auto input = at::from_blob(const_cast<float*>(x), {rows, net.inputs()}, at::kFloat);
-  const auto [features, outputs] = run_leaves(layers, link_.to_device(input));
+  const auto [features, outputs] = run_layers(layers, link_.to_device(input));
   buffers.outputs.resize(layers.size());
   const auto keep = [&](const at::Tensor& there, detail::float_block& here) {
     const auto size = static_cast<std::size_t>(there.numel());
@@ -325,7 +249,7 @@ const float* actor_critic::forward(const detail::mlp& net, const std::vector<lea
   return buffers.outputs.back().data();
 }
 
-void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+void actor_critic::infer(const detail::mlp& net, const std::vector<layer_views>& layers,
                          const float* parameters, const float* x, int rows,
                          detail::mlp_buffers& buffers, float* y) {
   if (link_.is_host()) return net.infer(parameters, x, rows, buffers, y);
@@ -335,7 +259,7 @@ void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& 
 
 const float* actor_critic::seen(const float* obs, int rows) {
   if (extractor_) return convolved(obs, rows);
-  if (!normalizes()) return obs;
+  if (!normalizes_obs()) return obs;
   const int width = shape_.obs_size;
   float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
   detail::scale_obs(obs, rows, width, obs_mean(), seen);
@@ -378,21 +302,23 @@ void actor_critic::act(const float* obs, int rows, action_random& random, bool d
   const float* own = actor_part(x, rows);
   if (noise_) {
     const float* outputs =
-        forward(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_);
-    const auto log_std = find_log_std(own, rows);
+        forward(actor_, actor_views_, actor_parameters(), own, rows, actor_buffers_);
+    const float* phi = actor_.features_of(own, actor_buffers_);
+    const auto log_std = noise_->log_std(this->log_std(), phi, rows);
     const float* departure = nullptr;
     if (noise && !deterministic) {
-      departure = noise_->depart(actor_.features_of(own, actor_buffers_), rows, noise);
+      departure = noise_->depart(phi, rows, noise);
     }
-    head_.sample(outputs, log_std, rows, random, deterministic, departure, actions, log_prob);
+    head_.sample(outputs, {log_std, shape_.continuous_size}, rows, random, deterministic, departure,
+                 actions, log_prob);
   } else {
     float* outputs =
         grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-    infer(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_, outputs);
+    infer(actor_, actor_views_, actor_parameters(), own, rows, actor_buffers_, outputs);
     mask(x, rows, outputs);
     head_.sample(outputs, {log_std()}, rows, random, deterministic, nullptr, actions, log_prob);
   }
-  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
+  infer(critic_, critic_views_, critic_parameters(), x, rows, critic_buffers_, value);
 }
 
 at::Tensor actor_critic::values(const at::Tensor& obs) {
@@ -405,108 +331,19 @@ at::Tensor actor_critic::values(const at::Tensor& obs) {
 
 void actor_critic::values(const float* obs, int rows, float* value) {
   const float* x = seen(obs, rows);
-  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
+  infer(critic_, critic_views_, critic_parameters(), x, rows, critic_buffers_, value);
 }
 
-std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<leaf_layer>& layers,
+std::pair<at::Tensor, at::Tensor> actor_critic::run_layers(const std::vector<layer_views>& layers,
                                                            at::Tensor x) const {
-  const auto run_layer = [&](const leaf_layer& layer, const at::Tensor& input) {
-    return at::addmm(leaf_there(layer.bias), input, leaf_there(layer.weight));
+  const auto run_layer = [&](const layer_views& layer, const at::Tensor& input) {
+    return at::addmm(there(layer.bias), input, there(layer.weight));
   };
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
     x = run_layer(layers[i], x);
     x = detail::activate(options_.hidden_activation, x);
   }
   return {x, run_layer(layers.back(), x)};
-}
-
-action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action,
-                                         const at::Tensor& continuous) const {
-  check_obs(obs);
-  auto x = obs;
-  if (normalizes()) {
-    const auto statistics = parameters_.narrow(0, trained_count(), 2 * shape_.obs_size);
-    const auto mean = statistics.narrow(0, 0, shape_.obs_size);
-    const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
-    x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
-  }
-  const auto on_host = x;
-  x = link_.to_device(x);
-  if (extractor_) x = extract(x);
-  const auto own = extractor_ ? x : x.narrow(1, 0, shape_.actor_inputs());
-  const auto [features, outputs_there] = run_leaves(actor_leaves_, own);
-  auto outputs = link_.to_host(outputs_there);
-  if (shape_.mask_size > 0) {
-    const auto allowed = on_host.narrow(1, shape_.actor_inputs(), shape_.mask_size) > 0;
-    const auto logits = outputs.narrow(1, shape_.continuous_size, shape_.mask_size);
-    const auto masked = at::where(allowed, logits, at::full({}, forbidden, logits.options()));
-    const auto rest = shape_.continuous_size + shape_.mask_size;
-    outputs = at::cat({outputs.narrow(1, 0, shape_.continuous_size), masked,
-                       outputs.narrow(1, rest, outputs.size(1) - rest)},
-                      1);
-  }
-  const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
-  auto log_std = log_std_leaf_;
-  if (noise_) {  // the noise does not train the features
-    log_std = detail::state_dependent_log_std(log_std, link_.to_host(features.detach()),
-                                              options_.use_expln);
-  }
-  const bool is_only_continuous = shape_.choice_count() == 0;
-  auto [log_prob, entropy] =
-      evaluate_parts(shape_, outputs, log_std, action, is_only_continuous ? action : continuous);
-  return {log_prob, entropy, value};
-}
-
-void actor_critic::zero_gradient() { gradient_.zero_(); }
-
-detail::log_std_rows actor_critic::find_log_std(const float* x, int rows) {
-  if (!noise_) return {log_std()};
-  return {noise_->log_std(log_std(), actor_.features_of(x, actor_buffers_), rows),
-          shape_.continuous_size};
-}
-
-evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
-  const float* x = seen(obs, rows);
-  const float* own = actor_part(x, rows);
-  const float* outputs =
-      forward(actor_, actor_leaves_, actor_parameters(), own, rows, actor_buffers_);
-  mask(x, rows, actor_buffers_.outputs.back().data());
-  const float* value =
-      forward(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_);
-  float* log_prob = grown(log_prob_, rows).data();
-  float* entropy = grown(entropy_, rows).data();
-  evaluated_log_std_ = find_log_std(own, rows);
-  head_.evaluate(outputs, evaluated_log_std_, rows, actions, choices_, log_prob, entropy);
-  return {log_prob, entropy, value};
-}
-
-void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
-                                 const float* d_log_prob, const float* d_entropy,
-                                 const float* d_value) {
-  TORCH_CHECK(!extractor_ && link_.is_host(),
-              "backward_rows: a network with convolutions, or on another device than the CPU, has "
-              "libtorch's gradient alone");
-  const auto offset_of = [this](const float* block) { return block - actor_parameters(); };
-  float* gradient = gradient_.data_ptr<float>();
-  const float* outputs = actor_buffers_.outputs.back().data();
-  float* d_outputs =
-      grown(d_outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-  float* d_log_std = gradient + offset_of(log_std());
-  if (noise_) {
-    float* d_rows =
-        grown(d_log_std_, static_cast<std::size_t>(rows) * shape_.continuous_size).data();
-    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
-                   d_outputs, d_rows);
-    noise_->backward(rows, d_rows, d_log_std);
-  } else {
-    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
-                   d_outputs, d_log_std);
-  }
-  const float* x = normalizes() ? seen_.data() : obs;  // evaluate_rows has filled the buffers
-  const float* own = critic_.inputs() == actor_.inputs() ? x : actor_seen_.data();
-  actor_.backward(actor_parameters(), own, rows, d_outputs, actor_buffers_, gradient);
-  critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
-                   gradient + offset_of(critic_parameters()));
 }
 
 }  // namespace troupe

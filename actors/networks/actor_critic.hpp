@@ -1,6 +1,6 @@
 #pragma once
-// The actor-critic network: acting, values, and the log-probabilities and gradients that PPO's
-// learner needs.
+// The actor-critic network: its parameters, acting and values. gradients/policy.hpp has it as a
+// function of a graph, which learners train.
 
 #include <cstdint>
 #include <optional>
@@ -32,21 +32,6 @@ struct action_batch {
   at::Tensor value;       ///< float [N]
 };
 
-/// The result of `evaluate`, all float [N].
-struct action_evaluation {
-  at::Tensor log_prob;
-  at::Tensor entropy;
-  at::Tensor value;
-};
-
-/// The result of `evaluate_rows`, all [rows]. It is valid until the next call on the network that
-/// returned it.
-struct evaluation_rows {
-  const float* log_prob = nullptr;
-  const float* entropy = nullptr;
-  const float* value = nullptr;
-};
-
 /// Separate actor and critic perceptrons, as in Stable-Baselines3's MlpPolicy. All parameters lie
 /// in one flat block of floats [P]: actor, log_std (for continuous actions only: [A], or [H, A]
 /// with use_sde), critic. The layers are views of it. The gradient is a second such block. So
@@ -67,10 +52,6 @@ struct evaluation_rows {
 /// which are set and not trained. So the statistics have the version of the weights wherever the
 /// weights are: in policies, evaluators, checkpoints and model files.
 ///
-/// There are two ways to compute the gradient, with equal results. `evaluate` builds an autograd
-/// graph for any loss. `evaluate_rows` and `backward_rows` are written by hand and ten times faster
-/// for small networks.
-///
 /// A network must not be used by two threads at once, because calls share work buffers.
 class actor_critic {
  public:
@@ -81,8 +62,7 @@ class actor_critic {
 
   const network_shape& shape() const { return shape_; }
   const network_options& options() const { return options_; }
-  /// Returns whether gradients come from the hand-written kernels; otherwise they come from
-  /// libtorch.
+  /// Returns whether Troupe's kernels compute gradients; otherwise libtorch does.
   bool is_fused() const { return backend_.fused; }
   const detail::backend_choice& backend() const { return backend_; }
 
@@ -92,13 +72,13 @@ class actor_critic {
   std::int64_t trained_count() const { return gradient_.numel(); }
   /// Returns the block of parameters, float [P]. Writing to it changes the network.
   const at::Tensor& parameters() const { return parameters_; }
-  /// Returns the gradient that either way has computed, float [trained_count()].
+  /// Returns the memory of the gradient, float [trained_count()].
   const at::Tensor& gradient() const { return gradient_; }
   /// Copies weights [P] of an equal network. Throws c10::Error if the size differs.
   void load_parameters(const at::Tensor& parameters);
-  /// Returns the autograd leaves, which are views of parameters(): "actor.0.weight" [in, out],
-  /// "actor.0.bias", "log_std", "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]...
-  /// or the names of feature_extractor. Their .grad are views of gradient().
+  /// Returns views of parameters(): "actor.0.weight" [in, out], "actor.0.bias", "log_std",
+  /// "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]... or the names of
+  /// feature_extractor.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   /// Returns exp(log_std), the standard deviations of continuous actions [A], or with use_sde those
   /// of the noise matrix [H, A]. Empty for discrete actions.
@@ -130,45 +110,42 @@ class actor_critic {
   at::Tensor values(const at::Tensor& obs);
   void values(const float* obs, int rows, float* value);
 
-  /// Returns log-probability and entropy of the given actions, and the values, with autograd. The
-  /// actions are as in action_batch; `continuous` is needed only if they have both kinds of
-  /// numbers.
-  action_evaluation evaluate(const at::Tensor& obs, const at::Tensor& action,
-                             const at::Tensor& continuous = {}) const;
-  void zero_gradient();
-
-  /// Returns the same as `evaluate`, from plain memory and without autograd.
-  evaluation_rows evaluate_rows(const float* obs, int rows, action_rows actions);
-  /// Called after evaluate_rows: returns the probability of each option of the choices, [rows,
-  /// options]. It is valid until the next call of evaluate_rows.
-  const float* probabilities() const { return choices_.probability.data(); }
-  /// Called after evaluate_rows with the same arguments: overwrites gradient() with the gradient of
-  /// a loss whose derivatives by the three results are given, each [rows]. Throws c10::Error if the
-  /// network has convolutions or is not on the CPU.
-  void backward_rows(const float* obs, int rows, action_rows actions, const float* d_log_prob,
-                     const float* d_entropy, const float* d_value);
+  /// The parts of the network, and where in the block their parameters begin; the actor's are the
+  /// first. log_std is [A], or [H, A] with use_sde.
+  const detail::mlp& actor() const { return actor_; }
+  const detail::mlp& critic() const { return critic_; }
+  const detail::action_head& head() const { return head_; }
+  const std::optional<detail::feature_extractor>& extractor() const { return extractor_; }
+  std::size_t log_std_offset() const { return actor_.parameter_count(); }
+  std::size_t critic_offset() const { return log_std_offset() + log_std_count(); }
+  std::size_t extractor_offset() const { return critic_offset() + critic_.parameter_count(); }
+  /// Returns whether the network normalises the obs of calls, by the mean and the inverse scale
+  /// [2 D].
+  bool normalizes_obs() const { return options_.normalize_obs && !obs_normalized_; }
+  std::span<const float> obs_statistics() const {
+    return {obs_mean(), static_cast<std::size_t>(2 * shape_.obs_size)};
+  }
+  /// The way to the device that computes the network.
+  const detail::device_link& link() const { return link_; }
 
  private:
-  struct leaf_layer {
+  struct layer_views {
     at::Tensor weight;
     at::Tensor bias;
   };
-  void make_extractor_leaves();
-  std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
-  at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
-  /// Returns a leaf on the device: a view of the copy that is kept there, or a copy made now, which
-  /// the gradient goes through.
-  at::Tensor leaf_there(const at::Tensor& leaf) const;
+  std::vector<layer_views> views_of(const detail::mlp& net, std::size_t offset) const;
+  at::Tensor view_of(std::size_t offset, at::IntArrayRef sizes) const;
+  /// Returns a view on the device: one of the copy that is kept there, or a copy made now.
+  at::Tensor there(const at::Tensor& view) const;
   void renew_device_copy();
   /// Returns the input of the last layer [N, H] and the outputs; x and both results are on the
   /// device.
-  std::pair<at::Tensor, at::Tensor> run_leaves(const std::vector<leaf_layer>& layers,
+  std::pair<at::Tensor, at::Tensor> run_layers(const std::vector<layer_views>& layers,
                                                at::Tensor x) const;
   void check_obs(const at::Tensor& obs) const;
   /// Returns the input of actor and critic for obs [rows, D]: obs itself, or its normalised copy in
   /// seen_, or the convolutions' features [rows, F].
   const float* seen(const float* obs, int rows);
-  bool normalizes() const { return options_.normalize_obs && !obs_normalized_; }
   const float* convolved(const float* obs, int rows);
   /// Returns the actor's part of x [rows, D], what `seen` has returned: x itself, or a copy.
   const float* actor_part(const float* x, int rows);
@@ -176,19 +153,17 @@ class actor_critic {
   void mask(const float* x, int rows, float* outputs) const;
   at::Tensor extract(const at::Tensor& obs) const;
   /// Like mlp::forward and mlp::infer, but on the device.
-  const float* forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+  const float* forward(const detail::mlp& net, const std::vector<layer_views>& layers,
                        const float* parameters, const float* x, int rows,
                        detail::mlp_buffers& buffers);
-  void infer(const detail::mlp& net, const std::vector<leaf_layer>& layers, const float* parameters,
+  void infer(const detail::mlp& net, const std::vector<layer_views>& layers, const float* parameters,
              const float* x, int rows, detail::mlp_buffers& buffers, float* y);
-  /// Returns the log standard deviations, after the actor's forward pass over its input x.
-  detail::log_std_rows find_log_std(const float* x, int rows);
 
   float* actor_parameters() const { return parameters_.data_ptr<float>(); }
-  float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
-  float* critic_parameters() const { return log_std() + log_std_count(); }
+  float* log_std() const { return actor_parameters() + log_std_offset(); }
+  float* critic_parameters() const { return actor_parameters() + critic_offset(); }
   std::size_t log_std_count() const { return noise_ ? noise_->size() : shape_.continuous_size; }
-  float* extractor_parameters() const { return critic_parameters() + critic_.parameter_count(); }
+  float* extractor_parameters() const { return actor_parameters() + extractor_offset(); }
   float* obs_mean() const { return actor_parameters() + trained_count(); }
   float* obs_inverse_scale() const { return obs_mean() + shape_.obs_size; }
 
@@ -204,10 +179,10 @@ class actor_critic {
   std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   at::Tensor parameters_;
   at::Tensor gradient_;
-  std::vector<leaf_layer> actor_leaves_;
-  std::vector<leaf_layer> critic_leaves_;
-  at::Tensor log_std_leaf_;
-  std::vector<at::Tensor> extractor_leaves_;
+  std::vector<layer_views> actor_views_;
+  std::vector<layer_views> critic_views_;
+  at::Tensor log_std_view_;
+  std::vector<at::Tensor> extractor_views_;
   bool keeps_device_copy_ = false;
   at::Tensor device_copy_;  // [P] on the device, if it is kept; undefined when it is out of date
 
@@ -215,13 +190,7 @@ class actor_critic {
   std::vector<float> actor_seen_;  // [rows, actor_inputs()] if the critic sees more
   detail::mlp_buffers actor_buffers_;
   detail::mlp_buffers critic_buffers_;
-  detail::choice_buffers choices_;
   std::vector<float> outputs_;
-  std::vector<float> d_outputs_;
-  std::vector<float> d_log_std_;
-  detail::log_std_rows evaluated_log_std_;
-  std::vector<float> log_prob_;
-  std::vector<float> entropy_;
 };
 
 }  // namespace troupe

@@ -88,46 +88,4 @@ void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& 
   }
 }
 
-// Returns dL/dy of the last layer before its activation.
-const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const {
-  if (output_activation_ == activation::linear) return d_outputs;
-  const std::size_t count = static_cast<std::size_t>(rows) * outputs();
-  float* d = grown(buffers.d_output, count);
-  std::copy_n(d_outputs, count, d);
-  activate_backward(output_activation_, count, buffers.outputs.back().data(), d);
-  return d;
-}
-
-// Returns dL/dx = dL/dy W^T + d_features, carried back through the activation that made x. Requires
-// i > 0.
-const float* mlp::through_layer(std::size_t i, const float* parameters, int rows,
-                                const float* d_output, mlp_buffers& buffers,
-                                const float* d_features) const {
-  const auto& layer = layers_[i];
-  const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
-  float* d_input = grown(buffers.d_input, count);
-  derivative_by_left(d_output, parameters + layer.weight,
-                     {.rows = rows, .in = layer.in, .out = layer.out}, buffers.transposed, d_input);
-  for (std::size_t j = 0; d_features && j < count; ++j) d_input[j] += d_features[j];
-  activate_backward(activation_of(i - 1), count, buffers.outputs[i - 1].data(), d_input);
-  std::swap(buffers.d_input, buffers.d_output);
-  return d_input;
-}
-
-void mlp::backward(const float* parameters, const float* x, int rows, const float* d_outputs,
-                   mlp_buffers& buffers, float* gradient, const float* d_features) const {
-  const float* d_output = through_output(rows, d_outputs, buffers);
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    const auto& layer = layers_[i];
-    const float* input = i == 0 ? x : buffers.outputs[i - 1].data();
-    derivative_by_right(input, d_output, {.rows = rows, .in = layer.in, .out = layer.out},
-                        gradient + layer.weight);
-    sum_rows(d_output, rows, layer.out, gradient + layer.bias);
-    const bool last = i + 1 == layers_.size();
-    if (i > 0) {
-      d_output = through_layer(i, parameters, rows, d_output, buffers, last ? d_features : nullptr);
-    }
-  }
-}
-
 }  // namespace troupe::detail

@@ -1,6 +1,6 @@
 #pragma once
-// The perceptron with hand-written forward and backward passes, which all networks here are built
-// of.
+// The perceptron, which all networks here are built of. gradients/perceptron.hpp has it as a function
+// of a graph.
 
 #include <cstddef>
 #include <vector>
@@ -20,13 +20,9 @@ struct dense_layer {
   std::size_t bias = 0;    ///< the offset of the bias in the block
 };
 
-/// The results that a forward pass keeps for the backward pass. Each thread needs its own. The
-/// buffers grow and never shrink.
+/// The results of a forward pass. Each thread needs its own. The buffers grow and never shrink.
 struct mlp_buffers {
   std::vector<float_block> outputs;  ///< the outputs of each layer, [rows, out]
-  float_block d_output;              ///< the gradient by the current layer's outputs
-  float_block d_input;
-  float_block transposed;
 };
 
 /// A multilayer perceptron. It has no state: each call gets the parameters as a flat block of
@@ -49,7 +45,7 @@ class mlp {
   const float* features_of(const float* x, const mlp_buffers& buffers) const {
     return layers_.size() > 1 ? buffers.outputs[layers_.size() - 2].data() : x;
   }
-  /// Returns whether `backward` can be used. Otherwise gradients come from libtorch.
+  /// Returns whether Troupe's kernels can compute its gradient. Otherwise libtorch does.
   bool has_backward() const;
 
   /// Draws orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120). The gain is
@@ -58,8 +54,8 @@ class mlp {
   /// Draws weights and biases uniformly within 1 / sqrt(in), as PyTorch's nn.Linear.
   void initialise_uniform(action_random& random, float* parameters) const;
 
-  /// Returns the outputs [rows, outputs] of x [rows, inputs]. `buffers` keeps them and all that
-  /// `backward` needs.
+  /// Returns the outputs [rows, outputs] of x [rows, inputs]. `buffers` keeps them
+  /// and the outputs of the other layers.
   const float* forward(const float* parameters, const float* x, int rows,
                        mlp_buffers& buffers) const;
 
@@ -67,18 +63,8 @@ class mlp {
   void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
              float* y) const;
 
-  /// Called after forward with the same x: overwrites gradient [parameter_count()] with the
-  /// gradient of the loss whose derivative by the outputs is d_outputs [rows, outputs].
-  /// `d_features` [rows, H] is the loss's additional derivative by features_of; null means none.
-  void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
-                mlp_buffers& buffers, float* gradient, const float* d_features = nullptr) const;
-
  private:
   activation activation_of(std::size_t layer) const;
-  const float* through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const;
-  const float* through_layer(std::size_t i, const float* parameters, int rows,
-                             const float* d_output, mlp_buffers& buffers,
-                             const float* d_features = nullptr) const;
 
   activation hidden_activation_;
   activation output_activation_;

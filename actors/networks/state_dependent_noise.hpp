@@ -39,39 +39,20 @@ class state_dependent_noise {
   /// means, [rows, A], valid until the next call. `draws` has a matrix [H, A] of standard normals
   /// for each row.
   const float* depart(const float* phi, int rows, const float* const* draws);
-  /// Like `depart`, with one matrix for all rows.
-  const float* depart_together(const float* phi, int rows, const float* draw);
-
   /// Called after log_std: like `depart`, but each row draws its own departure from the Gaussian.
   const float* depart_alone(int rows, action_random& random);
 
-  /// Called after log_std: overwrites d_parameters [H, A] with the derivatives of a loss whose
-  /// derivatives by log_std are d_log_std [rows, A]. phi is held fixed.
-  void backward(int rows, const float* d_log_std, float* d_parameters);
-
-  /// Called after log_std and depart_together with the same arguments, where the loss trains phi
-  /// too: overwrites d_phi [rows, H] and d_parameters. d_departure [rows, A] has the loss's
-  /// derivatives by the result of depart_together.
-  void backward(const float* phi, int rows, const float* d_log_std, const float* d_departure,
-                const float* draw, float* d_parameters, float* d_phi);
-
  private:
   void find_std(const float* parameters);
-  void multiply_transposed(const float* d, int rows, const float* matrix, float* result);
 
   int features_;
   int actions_;
   bool use_expln_;
-  float_block std_, slope_;         // [H, A]; the slope is d std / d parameter
+  float_block std_;                 // [H, A]
   float_block std_squared_;         // [H, A]
   float_block phi_squared_;         // [rows, H]
   float_block variance_, log_std_;  // [rows, A]
-  float_block matrix_;              // [H, A] std times the draw of depart_together
   float_block departure_;           // [rows, A]
-  float_block d_variance_;          // [rows, A]
-  float_block product_;             // [H, A]
-  float_block transposed_;          // [A, H]
-  float_block d_phi_;               // [rows, H]
 };
 
 /// The bound on the means of squashed policies, Stable-Baselines3's clip_mean: beyond it a tanh

@@ -1,10 +1,11 @@
 #pragma once
-// The advantage of COMA's actors and the loss of its critic (Foerster et al. 2018,
-// https://arxiv.org/abs/1705.08926), for rows in plain memory, and the loss also for tensors.
+// The advantage of COMA's actors, for rows in plain memory, and the loss of its critic, as a function
+// of a graph (Foerster et al. 2018, https://arxiv.org/abs/1705.08926).
 
 #include <cstdint>
+#include <span>
 
-#include <ATen/core/Tensor.h>
+#include "actors/gradients/graph.hpp"
 
 namespace troupe {
 
@@ -23,21 +24,8 @@ struct counterfactual_rows {
 /// 4). The sum is the counterfactual baseline.
 void counterfactual_advantages(const counterfactual_rows& in, float* advantage);
 
-/// The inputs of coma_critic_loss_with_gradient.
-struct coma_critic_rows {
-  int rows = 0;
-  int actions = 0;                       ///< n
-  const float* q = nullptr;              ///< [rows, n] The critic's outputs.
-  const std::int64_t* choice = nullptr;  ///< [rows] The action u, 0 to n - 1.
-  const float* target = nullptr;         ///< [rows] y, the TD(lambda) target of Q(s, u).
-};
-
-/// Returns the mean of (y - Q(s, u))^2 (equation 2), and writes its derivative by `q` to d_q [rows,
-/// n].
-double coma_critic_loss_with_gradient(const coma_critic_rows& in, float* d_q);
-
-/// The same loss as a function of tensors, for autograd: q [N, n], choice int64 [N], target [N].
-at::Tensor coma_critic_loss(const at::Tensor& q, const at::Tensor& choice,
-                            const at::Tensor& target);
+/// The critic's loss: the mean of (y - Q(s, u))^2 (equation 2), of the critic's outputs q [rows, n],
+/// the actions u [rows] and the targets y [rows, 1], which are TD(lambda) targets of Q(s, u).
+variable coma_critic_loss(variable q, std::span<const std::int64_t> choice, variable target);
 
 }  // namespace troupe

@@ -1,90 +1,75 @@
-#include "actors/torch/torch.hpp"
-
 #include "algorithms/losses/ppo_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace troupe {
 namespace {
 
-void check(const char* name, const at::Tensor& tensor, const at::Tensor& like) {
-  TORCH_CHECK(tensor.defined() && tensor.dim() == 1 && tensor.sizes() == like.sizes(), name,
-              " must be [N] = ", like.sizes(), ", got ",
-              tensor.defined() ? tensor.sizes() : at::IntArrayRef{});
+/// The squares of errors, which go on as their tangents beyond huber_delta: twice Huber's loss.
+variable squares(variable error, const std::optional<double>& huber_delta) {
+  if (!huber_delta) return square(error);
+  const auto distance = abs(error);
+  const auto near = clamp(distance, 0.0f, static_cast<float>(*huber_delta));
+  return near * (2.0f * distance - near);
 }
 
-void check(const ppo_loss_inputs& in, const ppo_loss_options& options) {
-  TORCH_CHECK(in.log_prob.defined() && in.log_prob.dim() == 1 && in.log_prob.size(0) > 0,
-              "log_prob must be [N] with N > 0");
-  check("entropy", in.entropy, in.log_prob);
-  check("value", in.value, in.log_prob);
-  check("behaviour_log_prob", in.behaviour_log_prob, in.log_prob);
-  check("advantage", in.advantage, in.log_prob);
-  check("returns", in.returns, in.log_prob);
-  if (in.proximal_log_prob.defined()) {
-    check("proximal_log_prob", in.proximal_log_prob, in.log_prob);
-  }
-  if (options.clip_range_vf) check("old_value", in.old_value, in.log_prob);
-  if (in.acted.defined()) check("acted", in.acted, in.log_prob);
-}
-
-/// The squared errors of values, with huber_delta twice their Huber losses.
-at::Tensor errors_of(const at::Tensor& value, const at::Tensor& returns,
-                     const std::optional<double>& huber_delta) {
-  const auto error = returns.detach() - value;
-  if (!huber_delta) return error.square();
-  const auto distance = error.abs();
-  return at::where(distance <= *huber_delta, error.square(),
-                   *huber_delta * (2 * distance - *huber_delta));
-}
-
-/// The loss of each value [N].
-at::Tensor value_losses(const ppo_loss_inputs& in, const ppo_loss_options& options) {
-  const auto of = [&](const at::Tensor& value) {
-    return errors_of(value, in.returns, options.huber_delta);
+/// The loss of each value [N, 1].
+variable value_losses(const ppo_loss_inputs& in, const ppo_loss_options& options) {
+  const auto loss_of = [&](variable value) {
+    return squares(value - in.returns, options.huber_delta);
   };
-  if (!options.clip_range_vf) return of(in.value);
-  const double range = *options.clip_range_vf;
-  const auto old = in.old_value.detach();
-  const auto clipped = of(old + (in.value - old).clamp(-range, range));
-  return options.clip_vf_loss == value_clipping::larger ? at::max(of(in.value), clipped) : clipped;
+  if (!options.clip_range_vf) return loss_of(in.value);
+  const auto range = static_cast<float>(*options.clip_range_vf);
+  const auto clipped = loss_of(clamp(in.value - in.old_value, -range, range) + in.old_value);
+  if (options.clip_vf_loss == value_clipping::clipped) return clipped;
+  return maximum(loss_of(in.value), clipped);
+}
+
+/// The share of ratios that are further than `range` from 1.
+double clip_fraction(variable ratio, float range) {
+  const auto ratios = values(ratio);
+  const auto count = std::ranges::count_if(
+      ratios, [range](float r) { return std::abs(r - 1.0f) > range; });
+  return static_cast<double>(count) / static_cast<double>(ratios.size());
 }
 
 }  // namespace
 
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
-  check(in, options);
-  const auto rows = in.acted.defined() ? in.acted.nonzero().squeeze(1) : at::Tensor();
-  const auto acted = [&rows](const at::Tensor& of_all) {
-    return rows.defined() ? of_all.index_select(0, rows) : of_all;
-  };
-  const auto mean = [](const at::Tensor& x) { return x.size(0) > 0 ? x.mean() : x.sum(); };
-  const auto advantage = acted(in.advantage.detach());
-  const auto behaviour = acted(in.behaviour_log_prob.detach());
-  const auto proximal =
-      in.proximal_log_prob.defined() ? acted(in.proximal_log_prob.detach()) : behaviour;
+  const auto acted = [&](variable x) { return in.acted ? select_rows(x, *in.acted) : x; };
+  const auto clip_range = static_cast<float>(options.clip_range);
 
-  const auto weight = (proximal - behaviour).exp().clamp_max(options.importance_cap);
+  const auto value_loss = mean(value_losses(in, options));
+  const auto weighted_value_loss = static_cast<float>(options.vf_coef) * value_loss;
+  if (in.acted && in.acted->empty()) {
+    return {weighted_value_loss,
+            {.loss = number(weighted_value_loss),
+             .value_loss = number(value_loss),
+             .importance_weight = 0.0}};
+  }
+  const auto advantage = acted(in.advantage), proximal = acted(in.proximal_log_prob);
+  const auto weight = clamp(unbounded_exp(proximal - acted(in.behaviour_log_prob)), 0.0f,
+                            static_cast<float>(options.importance_cap));
+
   const auto log_ratio = acted(in.log_prob) - proximal;
-  const auto ratio = log_ratio.exp();
-  const auto clipped = ratio.clamp(1.0 - options.clip_range, 1.0 + options.clip_range);
-  const auto surrogate = at::min(ratio * advantage, clipped * advantage);
+  const auto ratio = unbounded_exp(log_ratio);
+  const auto clipped = clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);
+  const auto surrogate = minimum(ratio * advantage, clipped * advantage);
   const auto policy_gradient_loss = -mean(weight * surrogate);
-
-  const auto value_loss = value_losses(in, options).mean();
   const auto entropy_loss = -mean(acted(in.entropy));
-  const auto loss =
-      policy_gradient_loss + options.ent_coef * entropy_loss + options.vf_coef * value_loss;
+  const auto loss = policy_gradient_loss + static_cast<float>(options.ent_coef) * entropy_loss +
+                    weighted_value_loss;
 
-  const at::NoGradGuard no_grad;
-  const auto approx_kl = mean((ratio - 1.0) - log_ratio);
-  const auto clip_fraction = mean(((ratio - 1.0).abs() > options.clip_range).to(at::kFloat));
   return {loss,
-          {.loss = loss.item<double>(),
-           .policy_gradient_loss = policy_gradient_loss.item<double>(),
-           .value_loss = value_loss.item<double>(),
-           .entropy_loss = entropy_loss.item<double>(),
-           .approx_kl = approx_kl.item<double>(),
-           .clip_fraction = clip_fraction.item<double>(),
-           .importance_weight = mean(weight).item<double>()}};
+          {.loss = number(loss),
+           .policy_gradient_loss = number(policy_gradient_loss),
+           .value_loss = number(value_loss),
+           .entropy_loss = number(entropy_loss),
+           .approx_kl = number(mean((ratio - 1.0f) - log_ratio)),
+           .clip_fraction = clip_fraction(ratio, clip_range),
+           .importance_weight = number(mean(weight))}};
 }
 
 }  // namespace troupe

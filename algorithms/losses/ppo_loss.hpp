@@ -1,27 +1,30 @@
 #pragma once
-// The loss of PPO, and without clipping that of A2C and REINFORCE, as a function of tensors.
+// The loss of PPO, and without clipping that of A2C and REINFORCE, as a function of a graph.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 
-#include <ATen/core/Tensor.h>
+#include "actors/gradients/graph.hpp"
 
 namespace troupe {
 
-/// The inputs of an on-policy loss, all float [N] for a minibatch of N rows. Gradient flows only to
-/// log_prob, entropy and value.
+/// The inputs of an on-policy loss, all [N, 1] for a minibatch of N rows. Only log_prob, entropy
+/// and value are trained; the others are constants.
 struct ppo_loss_inputs {
-  at::Tensor log_prob;            ///< log pi(a|s) of the action taken, under the trained weights
-  at::Tensor entropy;             ///< entropy of pi(.|s) under the trained weights
-  at::Tensor value;               ///< V(s) under the trained weights
-  at::Tensor behaviour_log_prob;  ///< log pi(a|s) under the weights that acted
-  /// log pi(a|s) under the weights with which the update began. Undefined means behaviour_log_prob.
-  at::Tensor proximal_log_prob;
-  at::Tensor advantage;  ///< the advantage, already normalised if the options want it
-  at::Tensor returns;    ///< the target of V(s)
-  at::Tensor old_value;  ///< V(s) when the update began; read only with clip_range_vf
-  /// byte [N]: 0 for a row without an action, which has a value loss and nothing else. Undefined
+  variable log_prob;            ///< log pi(a|s) of the action taken, under the trained weights
+  variable entropy;             ///< entropy of pi(.|s) under the trained weights
+  variable value;               ///< V(s) under the trained weights
+  variable behaviour_log_prob;  ///< log pi(a|s) under the weights that acted
+  /// log pi(a|s) under the weights with which the update began: behaviour_log_prob, unless others
+  /// acted.
+  variable proximal_log_prob;
+  variable advantage;  ///< the advantage, already normalised if the options want it
+  variable returns;    ///< the target of V(s)
+  variable old_value;  ///< V(s) when the update began
+  /// The numbers of the rows with an action; the others have a value loss and nothing else. None
   /// means that all rows have one.
-  at::Tensor acted = {};
+  std::optional<std::span<const std::int64_t>> acted = {};
 };
 
 /// The loss of a value that clip_range_vf bounds.
@@ -55,15 +58,15 @@ struct ppo_loss_metrics {
 };
 
 struct ppo_loss_result {
-  at::Tensor loss;  ///< A scalar with gradient.
+  variable loss;  ///< [1, 1]
   ppo_loss_metrics metrics;
 };
 
 /// PPO's loss: the clipped surrogate (Schulman et al. 2017, https://arxiv.org/abs/1707.06347,
-/// equation 7) with value loss and entropy bonus (equation 9). With proximal_log_prob it is the
-/// decoupled clipped objective of Hilton et al. 2021, https://arxiv.org/abs/2110.00641, whose
-/// weight proximal / behaviour is truncated at importance_cap. Without it, the weight is 1. Throws
-/// c10::Error if shapes disagree.
+/// equation 7) with value loss and entropy bonus (equation 9). For rows that other weights have
+/// acted in, it is the decoupled clipped objective of Hilton et al. 2021,
+/// https://arxiv.org/abs/2110.00641, whose weight proximal / behaviour is truncated at
+/// importance_cap. Throws std::invalid_argument if sizes disagree.
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options = {});
 
 }  // namespace troupe

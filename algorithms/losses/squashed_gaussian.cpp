@@ -1,23 +1,15 @@
 #include "algorithms/losses/squashed_gaussian.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
+#include "actors/gradients/noise.hpp"
 #include "actors/networks/state_dependent_noise.hpp"
 
 namespace troupe {
 namespace {
 
 const float half_log_two_pi = static_cast<float>(0.5 * std::log(2.0 * std::numbers::pi));
-
-// log(1 + p) + 1 where p > 0, and e^p elsewhere.
-variable expln(variable p) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  // The smallest positive number instead of 0 lets the derivative at 0 flow through e^p alone.
-  const auto positive = clamp(p, std::numeric_limits<float>::min(), infinity);
-  return natural_log(positive + 1.0f) + exp(clamp(p, -infinity, 0.0f));
-}
 
 }  // namespace
 
@@ -36,9 +28,8 @@ squashed_actions squashed_gaussian(variable outputs, std::span<const float> nois
 
 squashed_actions squashed_noise(variable means, variable features, variable parameters,
                                 std::span<const float> draw, bool use_expln) {
-  const auto std = use_expln ? expln(parameters) : exp(parameters);
-  const auto variance = product(square(features), square(std)) + 1e-6f;
-  const auto log_std = 0.5f * natural_log(variance);
+  const auto std = noise_std(parameters, use_expln);
+  const auto log_std = noise_log_std(features, std);
   const auto departure = product(features, std * means.owner().constant(draw, means.columns()));
   const auto mean = clamp(means, -detail::max_noisy_mean, detail::max_noisy_mean);
   return squash(mean + departure, departure * exp(-log_std), log_std);

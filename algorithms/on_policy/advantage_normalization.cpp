@@ -66,17 +66,16 @@ void advantage_normalization::begin_epoch(row_order& order, std::size_t batch_si
 void advantage_normalization::apply(minibatch& to, std::size_t index) const {
   if (!wanted_) return;
   const auto advantage = to.advantage();
-  if (const auto acted = to.acted(); !acted.empty()) {
+  if (const auto acted = to.acted()) {
     std::vector<float> of_policy;
-    for (std::size_t i = 0; i < acted.size(); ++i) {
-      if (acted[i]) of_policy.push_back(advantage[i]);
-    }
+    for (const auto row : *acted) of_policy.push_back(advantage[static_cast<std::size_t>(row)]);
     const auto by = scale_of(of_policy);
     for (auto& a : advantage) a = by.scale * (a - by.mean);
     return;
   }
   if (of_ranks_.empty() && !fused_) {
-    to.advantage_tensor().copy_(normalized(to.advantage_tensor()));
+    const auto all = at::from_blob(advantage.data(), {std::ssize(advantage)}, at::kFloat);
+    all.copy_(normalized(all));
     return;
   }
   const auto by = of_ranks_.empty() ? scale_of(advantage) : of_ranks_[index];

@@ -14,23 +14,6 @@
 #include "algorithms/on_policy/targets.hpp"
 
 namespace troupe {
-namespace {
-
-/// Returns the options of the network, with the libtorch backend if the loss has no derivatives of
-/// its own.
-network_options network_for(const on_policy_loss& loss, network_options network) {
-  if (loss.of_rows) return network;
-  if (network.backend == gradient_backend::fused) {
-    throw std::invalid_argument(fmt::format(
-        "{}: the backend is fused, and the loss has no derivatives of its own; expected libtorch",
-        loss.name));
-  }
-  network.backend = gradient_backend::libtorch;
-  return network;
-}
-
-}  // namespace
-
 optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_count,
                        std::vector<parameter_range> undecayed) {
   const auto count = static_cast<std::size_t>(parameter_count);
@@ -51,15 +34,15 @@ optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_
 on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy_options& options,
                                      on_policy_loss loss, std::uint64_t seed)
     : options_(checked_options(options, loss.name)),
-      model_(shape, network_for(loss, options.network), seed),
+      model_(shape, options.network, seed),
       optimizer_(optimizer_of(
           options, model_.trained_count(),
-          undecayed_in(layout_of(shape, network_for(loss, options.network)),
+          undecayed_in(layout_of(shape, options.network),
                        static_cast<std::size_t>(model_.trained_count()), options.weight_decay_of))),
       random_(~seed),
       minibatch_(shape),
       advantages_(options.normalize_advantage, model_.is_fused()),
-      gradient_(std::move(loss)),
+      gradient_(std::move(loss), model_),
       value_scale_(options.value_norm_decay),
       reward_scale_(options.normalize_reward, 1),
       skips_(name(), options.max_skipped_steps) {
@@ -76,9 +59,9 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
 
   auto batch = detail::prepared(given, options_);
   if (reward_scale_.is_wanted()) batch.reward = detail::scaled_rewards(batch, reward_scale_);
-  auto targets = options_.vtrace
-                     ? detail::vtrace_targets_of(batch, model_, options_, stale, minibatch_)
-                     : detail::targets_of(batch, model_, options_, stale, value_scale_);
+  auto targets = options_.vtrace ? detail::vtrace_targets_of(gradient_.engine(), batch, model_,
+                                                             options_, stale, minibatch_)
+                                 : detail::targets_of(batch, model_, options_, stale, value_scale_);
   detail::row_order order(detail::usable_rows(batch, targets, model_.shape()), ranks_);
   const auto normalize = [this](const at::Tensor& returns) {
     return (returns - value_scale_.mean()) / value_scale_.deviation();
@@ -89,7 +72,7 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   }
   if (stale && !options_.vtrace) {
     targets.proximal_log_prob =
-        detail::proximal_log_prob_of(batch, model_, order.own(), minibatch_);
+        detail::proximal_log_prob_of(gradient_.engine(), batch, model_, order.own(), minibatch_);
   }
 
   const auto rows = static_cast<std::int64_t>(order.size());
@@ -162,7 +145,7 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
       return false;
     }
 
-    gradient_.differentiate(model_, minibatch_);
+    gradient_.differentiate(model_);
     const double grad_norm = optimizer_.step(parameters, gradient, lr);
     if (!std::isfinite(grad_norm)) {
       sums.skipped();

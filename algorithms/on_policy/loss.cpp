@@ -9,11 +9,9 @@ on_policy_loss policy_gradient_loss(const char* name, const on_policy_options& o
                                  .ent_coef = of.ent_coef,
                                  .vf_coef = of.baseline ? of.vf_coef : 0.0,
                                  .importance_cap = of.importance_cap};
-  return {
-      .name = name,
-      .of_tensors = [options](const ppo_loss_inputs& in, double) { return ppo_loss(in, options); },
-      .of_rows = [options](const ppo_loss_rows& in, const ppo_loss_derivatives& out,
-                           double) { return ppo_loss_with_gradient(in, options, out); }};
+  return {.name = name, .function = [options](const ppo_loss_inputs& in, double) {
+            return ppo_loss(in, options);
+          }};
 }
 
 }  // namespace troupe

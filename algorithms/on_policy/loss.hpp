@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "algorithms/losses/ppo_loss.hpp"
-#include "algorithms/losses/ppo_loss_rows.hpp"
 #include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
@@ -12,20 +11,13 @@ namespace troupe {
 /// The loss of a minibatch of N rows, which the learner minimises. It is the part of the learner in
 /// which on-policy algorithms differ. Advantages are already normalised if the options want it.
 /// `progress_remaining` falls from 1 to 0 during training; a loss with a schedule reads it.
-///
-/// Metrics must be means over the rows, or sums of such means. target_kl is compared with the
-/// metric approx_kl.
 struct on_policy_loss {
   const char* name = "";  ///< The name of the algorithm, for errors.
 
-  /// The loss as a pure function of tensors [N]. libtorch differentiates it.
-  std::function<ppo_loss_result(const ppo_loss_inputs&, double progress_remaining)> of_tensors;
-
-  /// The same loss as a function of rows that also computes its derivatives, for the fused backend.
-  /// Empty means libtorch computes the gradients of every network.
-  std::function<ppo_loss_metrics(const ppo_loss_rows&, const ppo_loss_derivatives&,
-                                 double progress_remaining)>
-      of_rows = {};
+  /// The loss as a function of a graph, which differentiates it on Troupe's kernels and on
+  /// libtorch. Metrics must be means over the rows, or sums of such means. target_kl is compared
+  /// with the metric approx_kl.
+  std::function<ppo_loss_result(const ppo_loss_inputs&, double progress_remaining)> function;
 
   /// Returns the clip range for reports. Empty means the loss does not clip; infinity is reported.
   std::function<double(double progress_remaining)> clip_range = {};

@@ -137,13 +137,13 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
   return {value, targets.advantage, targets.returns, {}};
 }
 
-training_targets vtrace_targets_of(rollout_batch& batch, actor_critic& model,
+training_targets vtrace_targets_of(graph& g, rollout_batch& batch, actor_critic& model,
                                    const on_policy_options& options, bool stale,
                                    minibatch& buffer) {
   const auto in = return_inputs(batch, model, stale);
   auto ratio = at::ones_like(batch.reward);
   if (stale) {
-    auto log_prob = proximal_log_prob_of(batch, model, valid_rows(batch), buffer);
+    auto log_prob = proximal_log_prob_of(g, batch, model, valid_rows(batch), buffer);
     ratio = (log_prob - batch.log_prob).exp();
     batch.log_prob = std::move(log_prob);
   }
@@ -155,7 +155,7 @@ training_targets vtrace_targets_of(rollout_batch& batch, actor_critic& model,
   return {in.value.contiguous(), targets.advantage, targets.returns, {}};
 }
 
-at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
+at::Tensor proximal_log_prob_of(graph& g, const rollout_batch& batch, const actor_critic& model,
                                 std::span<const row_index> usable, minibatch& buffer) {
   constexpr std::size_t block = 256;
   auto log_prob = at::zeros_like(batch.reward);
@@ -163,8 +163,11 @@ at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
   for (std::size_t from = 0; from < usable.size(); from += block) {
     const auto rows = usable.subspan(from, std::min(block, usable.size() - from));
     buffer.gather(batch, rows);
-    const auto now = model.evaluate_rows(buffer.obs(), buffer.rows(), buffer.actions());
-    for (std::size_t i = 0; i < rows.size(); ++i) to[rows[i]] = now.log_prob[i];
+    g.clear();
+    const auto now =
+        evaluate(g, model, trained_parameters(model).frozen(), buffer.obs(), buffer.actions());
+    const auto log_probs = g.values(now.log_prob);
+    for (std::size_t i = 0; i < rows.size(); ++i) to[rows[i]] = log_probs[i];
   }
   return log_prob;
 }

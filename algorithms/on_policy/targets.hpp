@@ -31,12 +31,12 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
 /// The same by V-trace (losses/vtrace.hpp), of a batch that older weights made if it is stale.
 /// Afterwards the batch's log-probabilities are those of the present policy, so that the loss does
 /// not weight the rows again.
-training_targets vtrace_targets_of(rollout_batch& batch, actor_critic& model,
+training_targets vtrace_targets_of(graph& g, rollout_batch& batch, actor_critic& model,
                                    const on_policy_options& options, bool stale, minibatch& buffer);
 
-/// The log-probabilities [T, B] of the actions under the present weights. Rows that are not
-/// `usable` are 0.
-at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
+/// The log-probabilities [T, B] of the actions under the present weights, by the graph `g`. Rows
+/// that are not `usable` are 0.
+at::Tensor proximal_log_prob_of(graph& g, const rollout_batch& batch, const actor_critic& model,
                                 std::span<const row_index> usable, minibatch& buffer);
 
 /// The explained variance 1 - Var(returns - value) / Var(returns) over the steps of all ranks; NaN

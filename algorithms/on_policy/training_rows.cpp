@@ -59,9 +59,12 @@ void minibatch::gather(const rollout_batch& batch, const training_targets& targe
   gather_rows(targets.advantage, 1, index, advantage_);
   gather_rows(targets.returns, 1, index, returns_);
   acted_.clear();
-  if (batch.acted.defined()) {
+  all_acted_ = !batch.acted.defined();
+  if (!all_acted_) {
     const bool* acted = batch.acted.data_ptr<bool>();
-    for (const auto row : index) acted_.push_back(acted[row]);
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      if (acted[index[i]]) acted_.push_back(static_cast<std::int64_t>(i));
+    }
   }
   stale_ = targets.proximal_log_prob.defined();
   if (stale_) gather_rows(targets.proximal_log_prob, 1, index, proximal_log_prob_);
@@ -71,54 +74,25 @@ action_rows minibatch::actions() const {
   return {.choice = action_choice_.data(), .value = action_value_.data()};
 }
 
-ppo_loss_rows minibatch::loss_rows(const evaluation_rows& evaluation) const {
-  return {.rows = rows_,
-          .log_prob = evaluation.log_prob,
-          .entropy = evaluation.entropy,
-          .value = evaluation.value,
-          .behaviour_log_prob = behaviour_log_prob_.data(),
-          .proximal_log_prob = stale_ ? proximal_log_prob_.data() : nullptr,
-          .advantage = advantage_.data(),
-          .returns = returns_.data(),
-          .old_value = old_value_.data(),
-          .acted = acted_.empty() ? nullptr : acted_.data()};
+std::optional<std::span<const std::int64_t>> minibatch::acted() const {
+  if (all_acted_) return {};
+  return acted_;
 }
-
-namespace {
-
-template <class T>
-at::Tensor tensor_over(const std::vector<T>& numbers, std::initializer_list<std::int64_t> sizes) {
-  return at::from_blob(const_cast<T*>(numbers.data()), sizes, c10::CppTypeToScalarType<T>::value);
-}
-
-}  // namespace
-
-at::Tensor minibatch::obs_tensor() const {
-  return tensor_over(obs_, {rows_, static_cast<std::int64_t>(obs_size_)});
-}
-
-at::Tensor minibatch::action_tensor() const {
-  if (choices_ == 0) return tensor_over(action_value_, {rows_, std::int64_t(floats_)});
-  return tensor_over(action_choice_, {rows_, std::int64_t(choices_)});
-}
-
-at::Tensor minibatch::continuous_tensor() const {
-  if (choices_ == 0 || floats_ == 0) return {};
-  return tensor_over(action_value_, {rows_, std::int64_t(floats_)});
-}
-
-at::Tensor minibatch::advantage_tensor() const { return tensor_over(advantage_, {rows_}); }
 
 ppo_loss_inputs minibatch::loss_inputs(const action_evaluation& evaluation) const {
+  const auto constant = [&](const std::vector<float>& numbers) {
+    return evaluation.value.owner().constant(std::span(numbers).first(count()));
+  };
+  const auto behaviour = constant(behaviour_log_prob_);
   return {.log_prob = evaluation.log_prob,
           .entropy = evaluation.entropy,
           .value = evaluation.value,
-          .behaviour_log_prob = tensor_over(behaviour_log_prob_, {rows_}),
-          .proximal_log_prob = stale_ ? tensor_over(proximal_log_prob_, {rows_}) : at::Tensor(),
-          .advantage = advantage_tensor(),
-          .returns = tensor_over(returns_, {rows_}),
-          .old_value = tensor_over(old_value_, {rows_}),
-          .acted = acted_.empty() ? at::Tensor() : tensor_over(acted_, {rows_})};
+          .behaviour_log_prob = behaviour,
+          .proximal_log_prob = stale_ ? constant(proximal_log_prob_) : behaviour,
+          .advantage = constant(advantage_),
+          .returns = constant(returns_),
+          .old_value = constant(old_value_),
+          .acted = acted()};
 }
 
 std::vector<row_index> acted_rows(const rollout_batch& batch, std::span<const row_index> index) {

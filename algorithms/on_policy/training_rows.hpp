@@ -2,12 +2,13 @@
 // Targets and minibatches of an on-policy update. on_policy_learner uses them.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "actors/networks/actor_critic.hpp"
+#include "actors/gradients/policy.hpp"
 #include "algorithms/learner/row_order.hpp"
-#include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
 
 namespace troupe::detail {
@@ -33,31 +34,26 @@ class minibatch {
   void gather(const rollout_batch& batch, std::span<const row_index> index);
 
   int rows() const { return rows_; }
-  const float* obs() const { return obs_.data(); }
-  /// 1 for each row that trains the policy, not the critic alone. Empty means all.
-  std::span<const std::uint8_t> acted() const { return acted_; }
-  std::span<float> returns() { return {returns_.data(), static_cast<std::size_t>(rows_)}; }
-  std::span<float> advantage() { return {advantage_.data(), static_cast<std::size_t>(rows_)}; }
+  std::span<const float> obs() const { return {obs_.data(), count() * obs_size_}; }
+  /// The numbers of the rows that train the policy, not the critic alone. None means all.
+  std::optional<std::span<const std::int64_t>> acted() const;
+  std::span<float> returns() { return {returns_.data(), count()}; }
+  std::span<float> advantage() { return {advantage_.data(), count()}; }
   action_rows actions() const;
-  ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
-
-  /// Tensors over the same memory, which are valid until the next gather.
-  at::Tensor obs_tensor() const;
-  /// As rollout_batch's action and continuous.
-  at::Tensor action_tensor() const;
-  at::Tensor continuous_tensor() const;
-  at::Tensor advantage_tensor() const;
+  /// The inputs of a loss with what the evaluation's graph has computed.
   ppo_loss_inputs loss_inputs(const action_evaluation& evaluation) const;
 
  private:
+  std::size_t count() const { return static_cast<std::size_t>(rows_); }
+
   std::size_t obs_size_;
   std::size_t choices_;  // P
   std::size_t floats_;   // A
   bool stale_ = false;
+  bool all_acted_ = true;
   int rows_ = 0;
   std::vector<float> obs_, action_value_;
-  std::vector<std::int64_t> action_choice_;
-  std::vector<std::uint8_t> acted_;
+  std::vector<std::int64_t> action_choice_, acted_;
   std::vector<float> behaviour_log_prob_, proximal_log_prob_, advantage_, returns_, old_value_;
 };
 

@@ -1,4 +1,4 @@
-// What a gradient step of DQN, TD3, DDPG, SAC, IQL, VDN and QMIX costs: CPU time, the best of
+// What a gradient step of DQN, TD3, DDPG, SAC, PPO, IQL, VDN and QMIX costs: CPU time, the best of
 // several slices.
 //
 //   sac_update_us, td3_update_us     at the sizes at which RL-tools publishes its times: Pendulum's
@@ -8,10 +8,13 @@
 //                                    observations and 6 actions, as in MuJoCo's HalfCheetah, on
 //                                    Troupe's kernels
 //   ALGO_WIDTH_libtorch_us           the same on libtorch
+//                                    PPO's has a tenth of what comes before ten steps: advantages
 //   iql_WIDTH_us, vdn_.., qmix_..    the same with three agents of one policy, as in simple_spread:
 //                                    18 observations and a number each, 5 actions
 //
 // bench_learners [--json]
+
+#include "actors/torch/torch.hpp"
 
 #include <time.h>
 
@@ -30,6 +33,8 @@
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
+#include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace {
@@ -59,8 +64,8 @@ Options with(const troupe::network_options& network) {
 
 /// The CPU microseconds of an update, the best of `slices` slices of about a fifth of a second or
 /// 200 updates.
-template <class Learner>
-double update_us(Learner& learner, const troupe::transition_batch& batch, int slices = 15) {
+template <class Learner, class Batch>
+double update_us(Learner& learner, const Batch& batch, int slices = 15) {
   const double before = cpu_us();
   for (int i = 0; i < 2; ++i) learner.update(batch);
   const int updates = std::clamp(static_cast<int>(4e5 / (cpu_us() - before)), 4, 200);
@@ -78,6 +83,15 @@ troupe::network_options two_layers(int width) {
       .hidden = {width, width}, .hidden_activation = troupe::activation::relu, .ortho_init = false};
 }
 
+void add_row(nlohmann::ordered_json& line, const std::string& name, int width, double kernels,
+             double libtorch) {
+  const auto key = name + "_" + std::to_string(width);
+  line[key + "_us"] = kernels;
+  line[key + "_libtorch_us"] = libtorch;
+  std::printf("update of a batch of 256: %-4s %4d wide: kernels %9.1f us, libtorch %9.1f us\n",
+              name.c_str(), width, kernels, libtorch);
+}
+
 /// Prints and keeps the row of an algorithm at one width, on both engines.
 template <class Learner, class Options, class... More>
 void add_row(nlohmann::ordered_json& line, const std::string& name, Options options,
@@ -90,11 +104,24 @@ void add_row(nlohmann::ordered_json& line, const std::string& name, Options opti
     Learner learner(shape, options, 1, more...);
     us[backend == troupe::gradient_backend::libtorch] = update_us(learner, batch, 5);
   }
-  const auto key = name + "_" + std::to_string(width);
-  line[key + "_us"] = us[0];
-  line[key + "_libtorch_us"] = us[1];
-  std::printf("update of a batch of 256: %-4s %4d wide: kernels %9.1f us, libtorch %9.1f us\n",
-              name.c_str(), width, us[0], us[1]);
+  add_row(line, name, width, us[0], us[1]);
+}
+
+/// PPO's row: steps on the same 256 rows.
+void add_ppo_row(nlohmann::ordered_json& line, const troupe::network_shape& shape, int width) {
+  troupe::ppo_options options;
+  options.batch_size = 256;
+  options.n_epochs = 10;
+  options.network = two_layers(width);
+  double us[2];
+  for (const auto backend : {troupe::gradient_backend::fused, troupe::gradient_backend::libtorch}) {
+    options.network.backend = backend;
+    troupe::ppo_learner learner(shape, options, 1);
+    const auto batch = troupe::acted_batch(learner.model(), 32, 8);
+    const double update = update_us(learner, batch, 5);
+    us[backend == troupe::gradient_backend::libtorch] = update / options.n_epochs;
+  }
+  add_row(line, "ppo", width, us[0], us[1]);
 }
 
 /// Three agents of one policy with the spaces of simple_spread, and a state.
@@ -135,6 +162,7 @@ int main(int argc, char** argv) {
     add_row<troupe::td3_learner>(line, "td3", troupe::td3_options(), cheetah, width);
     add_row<troupe::td3_learner>(line, "ddpg", ddpg_options(), cheetah, width);
     add_row<troupe::sac_learner>(line, "sac", troupe::sac_options(), cheetah, width);
+    add_ppo_row(line, cheetah, width);
     const auto team = three_agents();
     const troupe::joint_q_options joint_q;
     add_row<troupe::iql_learner>(line, "iql", joint_q, team, width, troupe::agents_section());

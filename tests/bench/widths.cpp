@@ -16,9 +16,11 @@
 #include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
-#include "actors/networks/actor_critic.hpp"
+#include "actors/gradients/engine.hpp"
+#include "actors/gradients/policy.hpp"
 #include "actors/torch/torch_threads.hpp"
 
 namespace {
@@ -65,44 +67,41 @@ pair_us in_turn(const std::function<void()>& fused, const std::function<void()>&
 struct minibatch {
   explicit minibatch(const troupe::network_shape& shape, int rows)
       : obs(at::empty({rows, shape.obs_size}, at::kFloat)),
-        action(at::empty({rows, shape.continuous_size}, at::kFloat)),
-        slope(static_cast<std::size_t>(rows), 1.0f / static_cast<float>(rows)) {
+        action(at::empty({rows, shape.continuous_size}, at::kFloat)) {
     troupe::action_random random(7);
     for (const auto& x : {obs, action}) {
       random.fill_normal(std::span(x.data_ptr<float>(), static_cast<std::size_t>(x.numel())));
     }
   }
   at::Tensor obs, action;
-  std::vector<float> slope;  // of the loss by each result
 };
 
-pair_us gradient_us(actor_critic& network, minibatch& of, int rows) {
-  const auto fused = [&] {
-    const troupe::action_rows actions{.value = of.action.data_ptr<float>()};
-    network.evaluate_rows(of.obs.data_ptr<float>(), rows, actions);
-    network.backward_rows(of.obs.data_ptr<float>(), rows, actions, of.slope.data(), of.slope.data(),
-                          of.slope.data());
-  };
-  const auto libtorch = [&] {
-    network.zero_gradient();
-    const auto e = network.evaluate(of.obs, of.action);
-    (e.log_prob.mean() + e.entropy.mean() + e.value.mean()).backward();
-  };
-  return in_turn(fused, libtorch);
+/// Evaluates the minibatch's actions by an engine.
+troupe::action_evaluation evaluate_by(troupe::graph& g, actor_critic& network, minibatch& of,
+                                      const troupe::parameter_block& block) {
+  g.clear();
+  const std::span<const float> obs(of.obs.data_ptr<float>(),
+                                   static_cast<std::size_t>(of.obs.numel()));
+  return evaluate(g, network, block, obs, {.value = of.action.data_ptr<float>()});
 }
 
-pair_us act_us(actor_critic& network, minibatch& of, int rows) {
-  std::vector<float> value(static_cast<std::size_t>(rows));
-  const auto fused = [&] {
-    const auto rows_of = network.evaluate_rows(of.obs.data_ptr<float>(), rows,
-                                               {.value = of.action.data_ptr<float>()});
-    value[0] = rows_of.value[0];
+pair_us gradient_us(actor_critic& network, minibatch& of) {
+  const auto by = [&](troupe::graph& g) {
+    return [&] {
+      const auto e = evaluate_by(g, network, of, trained_parameters(network));
+      g.backward(mean(e.log_prob) + mean(e.entropy) + mean(e.value));
+    };
   };
-  const auto libtorch = [&] {
-    const at::NoGradGuard no_grad;
-    network.evaluate(of.obs, of.action);
+  const auto kernels = make_graph(true, network.link()), torch = make_graph(false, network.link());
+  return in_turn(by(*kernels), by(*torch));
+}
+
+pair_us act_us(actor_critic& network, minibatch& of) {
+  const auto by = [&](troupe::graph& g) {
+    return [&] { evaluate_by(g, network, of, trained_parameters(network).frozen()); };
   };
-  return in_turn(fused, libtorch);
+  const auto kernels = make_graph(true, network.link()), torch = make_graph(false, network.link());
+  return in_turn(by(*kernels), by(*torch));
 }
 
 }  // namespace
@@ -124,8 +123,8 @@ int main(int argc, char** argv) {
     const auto name = std::to_string(hidden[0]) + "-" + std::to_string(hidden[1]);
     for (const int rows : {1, 8, 64, 256}) {
       minibatch of(cheetah, rows);
-      const auto gradient = gradient_us(network, of, rows);
-      const auto act = act_us(network, of, rows);
+      const auto gradient = gradient_us(network, of);
+      const auto act = act_us(network, of);
       std::printf("%-12s %6d %12.1f %12.1f %7.2f   %12.1f %12.1f %7.2f\n", name.c_str(), rows,
                   gradient.fused, gradient.libtorch, gradient.fused / gradient.libtorch, act.fused,
                   act.libtorch, act.fused / act.libtorch);

@@ -19,10 +19,8 @@ on_policy_loss loss_of(const ppo_options& options) {
     return options;
   };
   return {.name = "ppo",
-          .of_tensors = [now](const ppo_loss_inputs& in,
-                              double left) { return ppo_loss(in, now(left)); },
-          .of_rows = [now](const ppo_loss_rows& in, const ppo_loss_derivatives& out,
-                           double left) { return ppo_loss_with_gradient(in, now(left), out); },
+          .function = [now](const ppo_loss_inputs& in,
+                            double left) { return ppo_loss(in, now(left)); },
           .clip_range = clip_range};
 }
 

@@ -10,6 +10,7 @@
 
 #include "actors/gradients/kernel_graph.hpp"
 #include "actors/gradients/torch_graph.hpp"
+#include "actors/networks/action_head.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/random/action_random.hpp"
 #include "tests/test.hpp"
@@ -29,11 +30,25 @@ const std::vector<float> weights{0.5f, 2.0f, 1.0f, 0.0f, 1.5f};
 // Rows that allow all, none, one, some and some.
 const std::vector<float> allowed{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0};
 
+const std::vector<float> some_allowed{1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0};
+
 struct arguments {
   graph& g;
   const parameter_block& block;
   variable x, y, column, row;
 };
+
+/// Heads of four outputs.
+detail::action_head head_of(const network_shape& shape) { return detail::action_head(shape); }
+const auto one_choice = head_of({.obs_size = 1, .discrete_actions = 4});
+const auto two_choices = head_of({.obs_size = 1, .multi_discrete = {2, 2}});
+const auto four_bits = head_of({.obs_size = 1, .multi_binary = 4});
+const auto gaussian = head_of({.obs_size = 1, .continuous_size = 4});
+const auto mixed =
+    head_of({.obs_size = 1, .continuous_size = 1, .multi_discrete = {2}, .multi_binary = 1});
+const std::vector<std::int64_t> bits{1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0};
+const std::vector<float> moves{0.3f,  -1.0f, 0.7f, 2.0f, 0.1f,  -0.4f, 1.2f,  0.0f, -2.0f, 0.5f,
+                               -0.3f, 0.9f,  1.1f, 0.2f, -0.8f, 0.6f,  -1.5f, 0.4f, 0.0f,  1.0f};
 
 struct operation_case {
   std::string name;
@@ -66,6 +81,9 @@ const std::vector<operation_case>& cases() {
       {"1 - x", [](const auto& in) { return 1.0f - in.x; }},
       {"-x", [](const auto& in) { return -in.x; }},
       {"exp", [](const auto& in) { return exp(in.x); }},
+      {"unbounded_exp", [](const auto& in) { return unbounded_exp(in.x); }},
+      {"masked by a constant",
+       [](const auto& in) { return masked(in.x, in.g.constant(allowed, columns)); }},
       {"natural_log", [](const auto& in) { return natural_log(square(in.x) + 0.5f); }},
       {"square", [](const auto& in) { return square(in.x); }},
       {"abs", [](const auto& in) { return abs(in.x); }},
@@ -130,6 +148,37 @@ const std::vector<operation_case>& cases() {
       {"select_rows of a matrix beside a constant",
        [](const auto& in) {
          return select_rows(concat({stop_gradient(slice(in.x, 0, 1)), slice(in.y, 1, 3)}), choices);
+       }},
+      {"action_terms of one choice",
+       [](const auto& in) {
+         return in.g.action_terms(one_choice, in.x, {}, {.choice = choices.data()});
+       }},
+      {"action_terms of two choices",
+       [](const auto& in) {
+         return in.g.action_terms(two_choices, in.x, {}, {.choice = bits.data()});
+       }},
+      {"action_terms of masked choices",
+       [](const auto& in) {
+         const auto logits = masked(in.x, in.g.constant(some_allowed, columns));
+         const auto terms = in.g.action_terms(one_choice, logits, {}, {.choice = choices.data()});
+         return slice(terms, 1, 1);  // the log-probability of what is forbidden is -1e8
+       }},
+      {"action_terms of bits",
+       [](const auto& in) {
+         return in.g.action_terms(four_bits, in.x, {}, {.choice = bits.data()});
+       }},
+      {"action_terms of a Gaussian with one deviation for all rows",
+       [](const auto& in) {
+         return in.g.action_terms(gaussian, in.x, in.row, {.value = moves.data()});
+       }},
+      {"action_terms of a Gaussian with deviations of each row",
+       [](const auto& in) {
+         return in.g.action_terms(gaussian, in.x, in.y, {.value = moves.data()});
+       }},
+      {"action_terms of all kinds",
+       [](const auto& in) {
+         return in.g.action_terms(mixed, in.x, in.column,
+                                  {.choice = bits.data(), .value = moves.data()});
        }},
       {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
       {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
@@ -392,6 +441,11 @@ TEST_CASE("graph: sizes that don't fit are refused") {
                     Contains("a layer norm of a matrix [3, 4] with the scale [1, 4] and the shift "
                              "[3, 4], expected rows of 4"));
   CHECK_THROWS_WITH(layer_norm(y, row, row), Contains("expected rows of 3"));
+  CHECK_THROWS_WITH(select_rows(x, choices), Contains("a choice of 3, expected 0 to 2"));
+  CHECK_THROWS_WITH(g.action_terms(gaussian, y, x, {.value = moves.data()}),
+                    Contains("actions of a matrix [4, 3], expected 4 columns"));
+  CHECK_THROWS_WITH(g.action_terms(gaussian, x, {}, {.value = moves.data()}),
+                    Contains("log standard deviations [0, 0], expected [1, 4] or [3, 4]"));
   CHECK_THROWS_WITH(argmax(x, std::span(numbers).first(9)),
                     Contains("9 flags of what a matrix [3, 4] allows"));
   CHECK_THROWS_WITH(reshape(x, 5), Contains("a matrix [3, 4] in rows of 5, expected whole rows"));
@@ -424,13 +478,24 @@ TEST_CASE("graph: a choice that is out of range is refused by both engines") {
   }
 }
 
+TEST_CASE("graph: unbounded_exp overflows, exp is clipped") {
+  engines on;
+  const std::vector<float> values{1000.0f};
+  torch_graph single(detail::device_link("cpu"));
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&single)}) {
+    CHECK(std::isinf(g->values(unbounded_exp(g->constant(values)))[0]));
+    CHECK(g->values(exp(g->constant(values)))[0] == Approx(std::exp(80.0)).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("graph: NaN stays NaN through every operation of single elements") {
   engines on;
   const std::vector<float> values{std::nanf("")};
   for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
     const auto x = g->constant(values);
-    for (const auto y : {exp(x), natural_log(x), square(x), abs(x), clamp(x, -1, 1), tanh(x),
-                         log_slope_of_tanh(x), elu(x), huber(x), 2.0f * x, x + 1.0f}) {
+    for (const auto y :
+         {exp(x), unbounded_exp(x), natural_log(x), square(x), abs(x), clamp(x, -1, 1), tanh(x),
+          log_slope_of_tanh(x), elu(x), huber(x), 2.0f * x, x + 1.0f}) {
       CHECK(std::isnan(g->values(y)[0]));
     }
   }

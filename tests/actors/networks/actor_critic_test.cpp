@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -28,14 +29,6 @@ at::Tensor some_obs(int rows, int size, std::uint64_t seed = 9) {
 network_shape bits() { return {.obs_size = 3, .multi_binary = 3}; }
 network_shape mixed() {
   return {.obs_size = 3, .continuous_size = 2, .multi_discrete = {3, 2}, .multi_binary = 2};
-}
-
-action_rows rows_of(const action_batch& acted) {
-  const auto* floats = acted.continuous.defined() ? &acted.continuous : &acted.action;
-  action_rows rows;
-  if (acted.action.scalar_type() == at::kLong) rows.choice = acted.action.data_ptr<std::int64_t>();
-  if (floats->scalar_type() == at::kFloat) rows.value = floats->data_ptr<float>();
-  return rows;
 }
 
 at::Tensor named(const actor_critic& model, const std::string& name) {
@@ -81,24 +74,17 @@ TEST_CASE("actor_critic: the seed decides the weights, the global generator does
   CHECK_FALSE(at::equal(one.parameters(), other.parameters()));
 }
 
-TEST_CASE("actor_critic: layers and gradients are views of the two flat blocks", "[policy]") {
+TEST_CASE("actor_critic: layers are views of the flat block", "[policy]") {
   actor_critic model(continuous(), {}, 1);
   std::int64_t total = 0;
-  for (const auto& [name, leaf] : model.named_parameters()) {
-    CHECK(leaf.is_leaf());
-    CHECK(leaf.data_ptr<float>() == model.parameters().data_ptr<float>() + total);
-    CHECK(leaf.grad().data_ptr<float>() == model.gradient().data_ptr<float>() + total);
-    total += leaf.numel();
+  for (const auto& [name, view] : model.named_parameters()) {
+    CHECK(view.data_ptr<float>() == model.parameters().data_ptr<float>() + total);
+    total += view.numel();
   }
   CHECK(total == model.parameter_count());
-
-  const auto obs = some_obs(3, 5);
-  model.evaluate(obs, at::zeros({3, 2})).value.sum().backward();
-  const auto critic_head_bias = model.gradient()[model.parameter_count() - 1].item<float>();
-  CHECK(critic_head_bias == 3.0f);
 }
 
-TEST_CASE("actor_critic: act and evaluate agree on log-probability and value", "[policy]") {
+TEST_CASE("actor_critic: act and both engines agree on log-probability and value", "[policy]") {
   for (const auto& shape : {discrete(), continuous(), several(), bits(), mixed()}) {
     for (auto kind : {activation::tanh, activation::relu}) {
       INFO(to_string(shape));
@@ -106,43 +92,55 @@ TEST_CASE("actor_critic: act and evaluate agree on log-probability and value", "
       action_random random(3);
       const auto obs = some_obs(130, shape.obs_size);
       const auto acted = model.act(obs, random);
-      const auto evaluated = model.evaluate(obs, acted.action, acted.continuous);
-      CHECK_FALSE(acted.log_prob.requires_grad());
-      CHECK(at::allclose(acted.log_prob, evaluated.log_prob, 1e-5, 1e-5));
-      CHECK(at::allclose(acted.value, evaluated.value, 1e-5, 1e-5));
+      for (const bool fused : {true, false}) {
+        const auto by = make_graph(fused, model.link());
+        const auto actions = rows_of(acted.action, acted.continuous);
+        const auto now = evaluated_by(*by, model, obs, actions, nullptr);
+        CHECK(at::allclose(acted.log_prob, now.log_prob, 1e-5, 1e-5));
+        CHECK(at::allclose(acted.value, now.value, 1e-5, 1e-5));
+      }
       CHECK(at::equal(model.values(obs), acted.value));
     }
   }
 }
 
-TEST_CASE("actor_critic: the hand-written gradient equals the autograd one", "[policy]") {
-  for (const auto& shape : {discrete(), continuous(), several(), bits(), mixed()}) {
-    for (auto kind : {activation::tanh, activation::relu}) {
-      INFO(to_string(shape));
+TEST_CASE("actor_critic: the gradient is the same on both engines", "[policy]") {
+  for (auto shape : {discrete(), continuous(), several(), bits(), mixed()}) {
+    for (const int with : {0, 1, 2, 3}) {
+      const bool normalizes = with & 1, masks = with & 2;
+      if (masks && shape.categories().empty()) continue;
+      CAPTURE(to_string(shape), normalizes, masks);
       constexpr int count = 37;
-      actor_critic model(shape, {.hidden = {24, 40}, .hidden_activation = kind}, 4);
+      auto seen = shape;
+      if (masks) {
+        for (const int options : shape.categories()) seen.mask_size += options;
+        seen.critic_only = 2;
+        seen.obs_size += seen.mask_size + seen.critic_only;
+      }
+      actor_critic model(seen, {.hidden = {24, 40}, .normalize_obs = normalizes}, 4);
       model.parameters().add_(some_obs(1, model.parameter_count())[0], 0.1);
       action_random random(5);
-      const auto obs = some_obs(count, shape.obs_size);
+      const auto obs = some_obs(count, seen.obs_size);
+      std::int64_t first = seen.actor_inputs();
+      for (const int options : shape.categories()) {  // each choice has an option that is allowed
+        if (masks) obs.narrow(1, first, 1).fill_(1.0f);
+        first += options;
+      }
       const auto acted = model.act(obs, random);
       const auto d = some_obs(3, count, 11);
+      const row_weights weights{d[0], d[1], d[2]};
+      const auto actions = rows_of(acted.action, acted.continuous);
 
-      model.zero_gradient();
-      const auto expected = model.evaluate(obs, acted.action, acted.continuous);
-      (expected.log_prob * d[0] + expected.entropy * d[1] + expected.value * d[2]).sum().backward();
-      const auto autograd = model.gradient().clone();
-
-      const auto* x = obs.data_ptr<float>();
-      const auto rows = model.evaluate_rows(x, count, rows_of(acted));
-      for (int i = 0; i < count; ++i) {
-        CHECK(rows.log_prob[i] == Approx(expected.log_prob[i].item<float>()).margin(1e-5));
-        CHECK(rows.entropy[i] == Approx(expected.entropy[i].item<float>()).margin(1e-5));
-        CHECK(rows.value[i] == Approx(expected.value[i].item<float>()).margin(1e-5));
-      }
-      model.backward_rows(x, count, rows_of(acted), d[0].data_ptr<float>(), d[1].data_ptr<float>(),
-                          d[2].data_ptr<float>());
-      CHECK(at::allclose(model.gradient(), autograd, 1e-4, 1e-5));
-      CHECK(autograd.norm().item<double>() > 1.0);
+      const auto expected =
+          evaluated_by(*make_graph(false, model.link()), model, obs, actions, &weights);
+      const auto by_libtorch = model.gradient().clone();
+      const auto now = evaluated_by(*make_graph(true, model.link()), model, obs, actions, &weights);
+      CHECK(at::allclose(now.log_prob, expected.log_prob, 1e-5, 1e-5));
+      CHECK(at::allclose(now.log_prob, acted.log_prob, 1e-5, 1e-5));
+      CHECK(at::allclose(now.entropy, expected.entropy, 1e-5, 1e-5));
+      CHECK(at::allclose(now.value, acted.value, 1e-5, 1e-5));
+      CHECK(at::allclose(model.gradient(), by_libtorch, 1e-4, 1e-5));
+      CHECK(by_libtorch.norm().item<double>() > 1.0);
     }
   }
 }
@@ -201,7 +199,7 @@ TEST_CASE("actor_critic: Gaussian actions have the mean and deviation asked for"
   CHECK(likeliest.action[0][0].item<float>() == 3.0f);
   CHECK(likeliest.log_prob[0].item<double>() == Approx(-0.451583).margin(1e-5));
   // entropy of each: 1/2 + log(2 pi) / 2 + log 0.5 = 0.725791
-  const auto entropy = model.evaluate(obs.narrow(0, 0, 1), likeliest.action).entropy;
+  const auto entropy = evaluated(model, obs.narrow(0, 0, 1), likeliest.action).entropy;
   CHECK(entropy[0].item<double>() == Approx(2 * 0.725791).margin(1e-5));
 }
 

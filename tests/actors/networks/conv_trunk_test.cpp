@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "actors/gradients/kernel_graph.hpp"
 #include "actors/networks/actor_critic.hpp"
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/actors/networks/random_bytes.hpp"
 #include "tests/test.hpp"
 
@@ -104,19 +106,17 @@ TEST_CASE("actor_critic: an image goes through convolutions, unless they are unw
   CHECK(actor_critic(small_image, flat, 1).is_fused());
 }
 
-TEST_CASE("actor_critic: with convolutions act, values and evaluate agree", "[policy]") {
+TEST_CASE("actor_critic: with convolutions act, values and libtorch's engine agree", "[policy]") {
   actor_critic network(small_image, small_cnn(), 5);
   const auto obs = random_bytes(300, 40, 1);  // more than one block of rows
   action_random random(2);
   const auto acted = network.act(obs, random);
-  const auto evaluation = network.evaluate(obs, acted.action);
+  const auto evaluation = evaluated(network, obs, acted.action);
   CHECK(at::allclose(acted.log_prob, evaluation.log_prob, 1e-5, 1e-6));
   CHECK(at::allclose(acted.value, evaluation.value, 1e-5, 1e-6));
   CHECK(at::allclose(network.values(obs), acted.value, 1e-6, 1e-7));
-  const auto rows = network.evaluate_rows(obs.data_ptr<float>(), 300,
-                                          {.choice = acted.action.data_ptr<std::int64_t>()});
-  CHECK(rows.log_prob[299] == Approx(acted.log_prob[299].item<float>()).epsilon(1e-5));
-  CHECK_THROWS_WITH(network.backward_rows(obs.data_ptr<float>(), 1, {}, nullptr, nullptr, nullptr),
+  kernel_graph kernels;
+  CHECK_THROWS_WITH(evaluated_by(kernels, network, obs, rows_of(acted.action), nullptr),
                     Catch::Contains("convolutions"));
   // Other pictures, other values: the trunk does look.
   CHECK(acted.value.std().item<double>() > 1e-3);
@@ -126,25 +126,27 @@ TEST_CASE("actor_critic: the gradient through convolutions is the loss's slope",
   actor_critic network(small_image, small_cnn(), 7);
   const auto obs = random_bytes(8, 40, 3);
   const auto action = at::arange(8, at::kLong).remainder(3);
+  const auto g = make_graph(network);
   const auto loss = [&] {
-    const auto e = network.evaluate(obs, action);
-    return (e.log_prob + 0.3 * e.entropy + e.value.square()).mean();
+    g->clear();
+    const auto e =
+        evaluate(*g, network, trained_parameters(network), in_memory(obs), rows_of(action));
+    return mean(e.log_prob + 0.3f * e.entropy + square(e.value));
   };
-  network.zero_gradient();
-  loss().backward();
+  const auto at_first = loss();
+  const double before = number(at_first);
+  g->backward(at_first);
   const auto slope = network.gradient().clone();
   REQUIRE(slope.abs().max().item<double>() > 0.0);
   // Down the slope by a small step the loss falls by |slope|^2 times the step.
   const double square = slope.square().sum().item<double>();
   const double step = 1e-3 / square;
-  const at::NoGradGuard no_grad;
-  const double before = loss().item<double>();
   network.parameters().sub_(slope, step);
-  CHECK(before - loss().item<double>() == Approx(1e-3).epsilon(0.05));
+  CHECK(before - number(loss()) == Approx(1e-3).epsilon(0.05));
   // No part is left out.
-  for (const auto& [name, leaf] : network.named_parameters()) {
+  for (const auto& [name, part] : network.named_parameters()) {
     INFO(name);
-    CHECK(leaf.grad().abs().max().item<double>() > 0.0);
+    CHECK(slope.narrow(0, part.storage_offset(), part.numel()).abs().max().item<double>() > 0.0);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "actors/networks/acting_network.hpp"
 #include "actors/networks/actor_critic.hpp"
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/actors/networks/test_device.hpp"
 #include "tests/test.hpp"
 
@@ -46,12 +47,12 @@ void check_same_network(const network_shape& shape) {
   CHECK(near(there.values(obs), host.values(obs)));
 
   for (auto* model : {&host, &there}) {
-    const auto evaluation = model->evaluate(obs, acted.action);
-    CHECK(evaluation.value.is_cpu());
-    CHECK(near(evaluation.log_prob.detach(), acted.log_prob));
-    model->zero_gradient();
-    (evaluation.log_prob.sum() + evaluation.value.square().mean() + evaluation.entropy.mean())
-        .backward();
+    const auto g = make_graph(*model);
+    const auto now =
+        evaluate(*g, *model, trained_parameters(*model), in_memory(obs), rows_of(acted.action));
+    const auto log_prob = g->values(now.log_prob);
+    CHECK(near(at::tensor(at::ArrayRef<float>(log_prob.data(), log_prob.size())), acted.log_prob));
+    g->backward(sum(now.log_prob) + mean(square(now.value)) + mean(now.entropy));
   }
   const auto size = host.gradient().norm().item<double>();
   CHECK(size > 0);

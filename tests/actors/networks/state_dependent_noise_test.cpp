@@ -6,6 +6,7 @@
 
 #include "actors/networks/acting_network.hpp"
 #include "actors/networks/actor_critic.hpp"
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -65,7 +66,7 @@ TEST_CASE("actor_critic: with use_sde actions have the deviation that log-probab
   const auto drawn = model.act(obs, random).action;
 
   // log p at the mean is -sum of log std - log(2 pi)
-  const auto at_mean = model.evaluate(obs.narrow(0, 0, 1), mean);
+  const auto at_mean = evaluated(model, obs.narrow(0, 0, 1), mean);
   for (const auto& actions : {by_matrix, drawn}) {
     CHECK(at::allclose(actions.mean(0), mean[0], 0.0, 0.05));
     const auto log_std = actions.std(0).log().sum().item<double>();
@@ -73,17 +74,21 @@ TEST_CASE("actor_critic: with use_sde actions have the deviation that log-probab
     CHECK(at_mean.entropy[0].item<double>() ==
           Approx(log_std + 1 + std::log(2 * M_PI)).margin(0.03));
   }
-  CHECK(at::allclose(model.evaluate(obs, by_matrix).log_prob, log_prob, 1e-5, 1e-5));
+  CHECK(at::allclose(evaluated(model, obs, by_matrix).log_prob, log_prob, 1e-5, 1e-5));
 }
 
 TEST_CASE("actor_critic: features are not learned from the exploration they make") {
   actor_critic model(box(), {.hidden = {8}, .use_sde = true}, 3);
   const auto obs = at::ones({4, 3});
-  model.zero_gradient();
-  model.evaluate(obs, at::zeros({4, 2})).entropy.sum().backward();
-  for (const auto& [name, leaf] : model.named_parameters()) {
-    INFO(name);
-    CHECK((leaf.grad().abs().sum().item<float>() > 0) == (name == "log_std"));
+  const auto actions = at::zeros({4, 2}), ones = at::ones({4}), zeros = at::zeros({4});
+  const row_weights weights{zeros, ones, zeros};
+  for (const bool fused : {true, false}) {
+    evaluated_by(*make_graph(fused, model.link()), model, obs, rows_of(actions), &weights);
+    for (const auto& [name, part] : model.named_parameters()) {
+      INFO(name);
+      const auto gradient = model.gradient().narrow(0, part.storage_offset(), part.numel());
+      CHECK((gradient.abs().sum().item<float>() > 0) == (name == "log_std"));
+    }
   }
 }
 

@@ -1,9 +1,8 @@
 // Every gradient on Troupe's kernels against libtorch's autograd, over random networks, batches and
-// settings. DQN, SAC, TD3, IQL, VDN and QMIX have one text for both engines; the others are worked
-// out by hand, too. The reference is autograd in double precision with the same parameters: so the
-// bound of 1e-5 of the gradient's norm is single precision's own error, not the sum of two. Cases
-// at a kink, or where libtorch's single precision is off by half of that itself, are left out; they
-// are counted.
+// settings. The rules have one text for both engines. The reference is autograd in double precision
+// with the same parameters: so the bound of 1e-5 of the gradient's norm is single precision's own
+// error, not the sum of two. Cases at a kink, or where libtorch's single precision is off by half
+// of that itself, are left out; they are counted.
 //
 //   test_learners '[gradients]'          120 cases for each learner
 //   TROUPE_GRADIENT_CASES=1000 test_learners '[gradients]' --success | grep worst
@@ -12,10 +11,13 @@
 
 #include <numeric>
 
+#include "actors/gradients/kernel_graph.hpp"
+#include "actors/gradients/perceptron.hpp"
+#include "actors/gradients/policy.hpp"
 #include "actors/gradients/torch_graph.hpp"
-#include "actors/networks/actor_critic.hpp"
 #include "actors/networks/mlp_autograd.hpp"
-#include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/losses/coma_loss.hpp"
+#include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/multi_agent/on_policy/coma/learner.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"
 #include "algorithms/off_policy/dqn/rule.hpp"
@@ -24,10 +26,12 @@
 #include "algorithms/off_policy/td3/learner.hpp"
 #include "algorithms/off_policy/td3/rule.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/algorithms/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/gradient_by_torch.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
+#include "tests/algorithms/gradients/reference_policy.hpp"
 #include "tests/algorithms/learner_parts.hpp"
 #include "tests/test.hpp"
 
@@ -240,79 +244,6 @@ parity td3_case(case_random& random) {
           watch.too_near()};
 }
 
-struct reference_evaluation {
-  at::Tensor log_prob, entropy, value;
-};
-
-/// With use_sde, of log std [H, A] and what the actor's last layer sees, which is held fixed: the
-/// logarithm of sqrt(phi^2 std^2 + 1e-6), [N, A].
-at::Tensor log_std_of_noise(const network_shape& shape, const network_options& options,
-                            const at::Tensor& actor, const at::Tensor& log_std,
-                            const at::Tensor& obs) {
-  auto phi = obs;
-  if (!options.hidden.empty()) {
-    const std::vector<int> before(options.hidden.begin(), options.hidden.end() - 1);
-    const detail::mlp body(shape.obs_size, before, options.hidden.back(), options.hidden_activation,
-                           options.hidden_activation);
-    const auto count = static_cast<std::int64_t>(body.parameter_count());
-    phi = detail::forward(body, actor.narrow(0, 0, count), obs).detach();
-  }
-  const auto p = log_std.view({phi.size(1), shape.continuous_size});
-  const auto std =
-      options.use_expln ? at::where(p > 0, (p.relu() + 1.0).log() + 1.0, p.exp()) : p.exp();
-  return (at::mm(phi.square(), std.square()) + 1e-6).sqrt().log();
-}
-
-/// actor_critic's arithmetic in double: its block is actor, log_std, critic.
-reference_evaluation evaluate_in_double(const network_shape& shape, const network_options& options,
-                                        const at::Tensor& parameters, const at::Tensor& obs,
-                                        const at::Tensor& floats, const at::Tensor& integers,
-                                        kink_watch& watch) {
-  const detail::mlp actor(shape.actor_inputs(), options.hidden, shape.actor_outputs(),
-                          options.hidden_activation);
-  const detail::mlp critic(shape.obs_size, options.hidden, 1, options.hidden_activation);
-  const auto actor_size = static_cast<std::int64_t>(actor.parameter_count());
-  const auto critic_size = static_cast<std::int64_t>(critic.parameter_count());
-  const auto actor_part = parameters.narrow(0, 0, actor_size);
-  const auto critic_part = parameters.narrow(0, parameters.size(0) - critic_size, critic_size);
-  const auto own = obs.narrow(1, 0, shape.actor_inputs());
-  watch.see(actor, actor_part, own);
-  watch.see(critic, critic_part, obs);
-  auto outputs = detail::forward(actor, actor_part, own);
-  if (shape.mask_size > 0) {
-    const auto allowed = obs.narrow(1, shape.actor_inputs(), shape.mask_size) > 0;
-    const auto floats_only = at::ones({obs.size(0), shape.continuous_size}, at::kBool);
-    const auto bits = at::ones({obs.size(0), shape.multi_binary}, at::kBool);
-    outputs = at::where(at::cat({floats_only, allowed, bits}, 1), outputs,
-                        at::full({}, -1e8, outputs.options()));
-  }
-  const auto value = detail::forward(critic, critic_part, obs).squeeze(1);
-  auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
-  auto entropy = at::zeros({obs.size(0)}, at::kDouble);
-  std::int64_t from = shape.continuous_size, choice = 0;
-  if (shape.is_continuous()) {
-    auto log_std = parameters.narrow(0, actor_size, parameters.size(0) - actor_size - critic_size);
-    if (options.use_sde) log_std = log_std_of_noise(shape, options, actor_part, log_std, obs);
-    const double half_log_two_pi = 0.5 * std::log(2.0 * M_PI);
-    const auto z = (floats - outputs.narrow(1, 0, from)) / log_std.exp();
-    log_prob = log_prob + (-0.5 * z.square() - log_std - half_log_two_pi).sum(1);
-    entropy = entropy + (log_std + 0.5 + half_log_two_pi).sum(-1);
-  }
-  for (const int count : shape.categories()) {
-    const auto log_p = at::log_softmax(outputs.narrow(1, from, count), 1);
-    log_prob = log_prob + log_p.gather(1, integers.narrow(1, choice++, 1)).squeeze(1);
-    entropy = entropy - (log_p.exp() * log_p).sum(1);
-    from += count;
-  }
-  for (int bit = 0; bit < shape.multi_binary; ++bit) {  // a choice between logits 0 and z
-    const auto z = outputs.narrow(1, from++, 1);
-    const auto log_p = at::log_softmax(at::cat({at::zeros_like(z), z}, 1), 1);
-    log_prob = log_prob + log_p.gather(1, integers.narrow(1, choice++, 1)).squeeze(1);
-    entropy = entropy - (log_p.exp() * log_p).sum(1);
-  }
-  return {log_prob, entropy, value};
-}
-
 network_shape random_shape(case_random& random) {
   network_shape shape{.obs_size = random.between(1, 20)};
   const auto choose_several = [&] {
@@ -340,13 +271,6 @@ network_shape random_shape(case_random& random) {
   return shape;
 }
 
-/// A2C's loss: the mean of -A log pi - ent_coef H + vf_coef (V - R)^2.
-at::Tensor a2c_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
-  return (-in.advantage * in.log_prob - options.ent_coef * in.entropy +
-          options.vf_coef * (in.value - in.returns).square())
-      .mean();
-}
-
 /// Overwrites the action masks of obs [rows, D]; each choice keeps an option or more.
 void draw_masks(case_random& random, const network_shape& shape, const at::Tensor& obs) {
   for (std::int64_t row = 0; row < obs.size(0); ++row) {
@@ -357,6 +281,28 @@ void draw_masks(case_random& random, const network_shape& shape, const at::Tenso
       mask += count;
     }
   }
+}
+
+/// The constants of an on-policy loss, [N] each.
+struct on_policy_columns {
+  std::vector<float> behaviour, proximal, advantage, returns, old_value;
+
+  ppo_loss_inputs inputs(const action_evaluation& now) const {
+    auto& g = now.value.owner();
+    return {.log_prob = now.log_prob,
+            .entropy = now.entropy,
+            .value = now.value,
+            .behaviour_log_prob = g.constant(behaviour),
+            .proximal_log_prob = g.constant(proximal),
+            .advantage = g.constant(advantage),
+            .returns = g.constant(returns),
+            .old_value = g.constant(old_value)};
+  }
+};
+
+std::vector<float> numbers_of(const at::Tensor& x) {
+  const auto here = x.contiguous();
+  return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
 }
 
 /// PPO's gradient; A2C's is that at the weights that acted, with nothing clipped.
@@ -391,79 +337,57 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
     options.clip_range_vf.reset();
   }
   const double moved = a2c ? 0.0 : 0.3;
-  ppo_loss_inputs in{.behaviour_log_prob = acted.log_prob + moved * normals(1).squeeze(1),
-                     .advantage = normals(1).squeeze(1),
-                     .returns = normals(1).squeeze(1),
-                     .old_value = acted.value + 0.3 * normals(1).squeeze(1)};
-  if (normalize_advantage) in.advantage = troupe::detail::normalized(in.advantage);
-  if (random.flip() && !a2c) {
-    in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
-  }
+  const auto behaviour = acted.log_prob + moved * normals(1).squeeze(1);
+  auto advantage = normals(1).squeeze(1);
+  on_policy_columns columns{.behaviour = numbers_of(behaviour),
+                            .returns = numbers_of(normals(1)),
+                            .old_value = numbers_of(acted.value + 0.3 * normals(1).squeeze(1))};
+  if (normalize_advantage) advantage = troupe::detail::normalized(advantage);
+  columns.advantage = numbers_of(advantage);
+  columns.proximal = random.flip() && !a2c
+                         ? numbers_of(acted.log_prob + 0.2 * normals(1).squeeze(1))
+                         : columns.behaviour;
 
   const bool has_choices = shape.choice_count() > 0;
   const auto& floats = has_choices ? acted.continuous : acted.action;
   action_rows actions;
   if (shape.is_continuous()) actions.value = floats.data_ptr<float>();
   if (has_choices) actions.choice = acted.action.data_ptr<std::int64_t>();
-  const float* x = obs.data_ptr<float>();
-  const auto evaluation = model.evaluate_rows(x, rows, actions);
-  std::vector<float> d_log_prob(rows), d_entropy(rows), d_value(rows);
-  ppo_loss_with_gradient(
-      {.rows = rows,
-       .log_prob = evaluation.log_prob,
-       .entropy = evaluation.entropy,
-       .value = evaluation.value,
-       .behaviour_log_prob = in.behaviour_log_prob.data_ptr<float>(),
-       .proximal_log_prob =
-           in.proximal_log_prob.defined() ? in.proximal_log_prob.data_ptr<float>() : nullptr,
-       .advantage = in.advantage.data_ptr<float>(),
-       .returns = in.returns.data_ptr<float>(),
-       .old_value = in.old_value.data_ptr<float>()},
-      options, {d_log_prob.data(), d_entropy.data(), d_value.data()});
-  model.backward_rows(x, rows, actions, d_log_prob.data(), d_entropy.data(), d_value.data());
-  const std::span<const float> gradient(model.gradient().data_ptr<float>(), block.size());
-
-  const auto loss_of = [&](const at::Tensor& log_prob, const at::Tensor& entropy,
-                           const at::Tensor& value) {
-    in.log_prob = log_prob;
-    in.entropy = entropy;
-    in.value = value;
-    return a2c ? a2c_loss(in, options) : ppo_loss(in, options).loss;
+  const auto loss_of = [&](graph& g, const parameter_block& parameters) {
+    const auto now = evaluate(g, model, parameters, in_span(obs), actions);
+    return ppo_loss(columns.inputs(now), options).loss;
   };
-  at::Tensor single;  // Where noise is small beside the mean, their difference has few digits.
-  if (use_sde) {
-    const auto by_hand = model.gradient().clone();
-    const auto now = model.evaluate(obs, acted.action);
-    model.zero_gradient();
-    loss_of(now.log_prob, now.entropy, now.value).backward();
-    single = model.gradient().clone();
-    model.gradient().copy_(by_hand);
-  }
+  kernel_graph kernels;
+  kernels.backward(loss_of(kernels, trained_parameters(model)));
+  const auto values = in_span(model.parameters());
+  const auto expected = gradient_by_torch(values, at::kDouble, loss_of).to(at::kDouble);
 
-  for (auto* column :
-       {&in.behaviour_log_prob, &in.proximal_log_prob, &in.advantage, &in.returns, &in.old_value}) {
-    if (column->defined()) *column = column->to(at::kDouble);
-  }
   kink_watch watch;
-  const auto leaf = model.parameters().to(at::kDouble).requires_grad_();
+  // Where noise is small beside the mean, their difference has few digits.
+  const auto single = gradient_by_torch(values, at::kFloat, loss_of);
+  if (use_sde) watch.see_rounding(relative_distance(in_span(single), expected));
   const auto integers =
       has_choices ? acted.action.view({rows, shape.choice_count()}) : at::Tensor();
-  const auto reference = evaluate_in_double(
+  const auto leaf = model.parameters().to(at::kDouble).requires_grad_();
+  const auto reference = reference_evaluation_of(
       shape, network, leaf, obs.to(at::kDouble),
       shape.is_continuous() ? floats.to(at::kDouble) : at::Tensor(), integers, watch);
-  const auto loss = loss_of(reference.log_prob, reference.entropy, reference.value);
   // The sides of both clips decide what flows.
-  const auto& proximal =
-      in.proximal_log_prob.defined() ? in.proximal_log_prob : in.behaviour_log_prob;
-  const auto ratio = (in.log_prob - proximal).exp();
+  const auto ratio = (reference.log_prob - at::tensor(columns.proximal)).exp();
   watch.see(ratio - (1.0 + options.clip_range));
   watch.see(ratio - (1.0 - options.clip_range));
   if (options.clip_range_vf) {
-    watch.see((in.value - in.old_value).abs() - *options.clip_range_vf);
+    watch.see((reference.value - at::tensor(columns.old_value)).abs() - *options.clip_range_vf);
   }
-  const auto expected = torch::autograd::grad({loss}, {leaf})[0];
-  if (use_sde) watch.see_rounding(relative_distance(in_span(single), expected));
-  return {relative_distance(gradient, expected), watch.too_near()};
+  // What the engines evaluate is what libtorch's operators give, up to the rounding of floats.
+  const auto now = evaluated_by(kernels, model, obs, actions, nullptr);
+  const auto near = [](const at::Tensor& a, const at::Tensor& b) {
+    return at::allclose(a.to(at::kDouble), b.detach(), 1e-4, 1e-4);
+  };
+  CHECK((use_sde || near(now.log_prob, reference.log_prob)));
+  CHECK((use_sde || near(now.entropy, reference.entropy)));
+  CHECK(near(now.value, reference.value));
+  return {relative_distance(in_span(model.gradient()), expected), watch.too_near()};
 }
 
 parity ppo_case(case_random& random) {
@@ -589,9 +513,15 @@ parity coma_case(case_random& random) {
   const auto x = rows_in_double(batch.critic.steps, rows);
   const auto critic = in_double(state.critic);
   watch.see(net, critic, x);
-  const auto expected_critic = detail::critic_gradient_by_autograd(
-      net, critic, x, batch.rows.action.flatten(),
-      coma_targets(net, in_double(state.target), batch, options.gamma));
+  const auto targets =
+      numbers_of(coma_targets(net, in_double(state.target), batch, options.gamma).to(at::kFloat));
+  const auto choices = batch.rows.action.flatten().contiguous();
+  const auto expected_critic =
+      gradient_by_torch(state.critic, at::kDouble, [&](graph& g, const parameter_block& block) {
+        const auto q = perceptron(net, g.constant(batch.critic.steps, net.inputs()), block).outputs;
+        const std::span chosen(choices.data_ptr<std::int64_t>(), targets.size());
+        return coma_critic_loss(q, chosen, g.constant(targets));
+      }).to(at::kDouble);
   const auto actor = learner.model().parameters().to(at::kDouble);
   learner.update(batch);
 
@@ -606,7 +536,7 @@ parity coma_case(case_random& random) {
   watch.see(net, stepped, x);
   const auto expected_actor = gradient_of(at::kDouble);
   watch.see_rounding(relative_distance(in_span(gradient_of(at::kFloat)), expected_actor));
-  return {std::max(relative_distance(learner.critic().gradient(), expected_critic.gradient),
+  return {std::max(relative_distance(learner.critic().gradient(), expected_critic),
                    relative_distance(in_span(learner.model().gradient()), expected_actor)),
           watch.too_near()};
 }
@@ -631,17 +561,19 @@ TEST_CASE("gradients: SAC's with state-dependent exploration equal libtorch's", 
 TEST_CASE("gradients: TD3's on the kernels equal libtorch's", "[gradients]") {
   for_each_case(td3_case);
 }
-TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
-TEST_CASE("gradients: MAPPO's by hand equals autograd's, with action masks", "[gradients]") {
+TEST_CASE("gradients: PPO's on the kernels equals libtorch's", "[gradients]") {
+  for_each_case(ppo_case);
+}
+TEST_CASE("gradients: MAPPO's on the kernels equals libtorch's, with action masks", "[gradients]") {
   for_each_case(mappo_case);
 }
-TEST_CASE("gradients: COMA's by hand equal autograd's, with action masks", "[gradients]") {
+TEST_CASE("gradients: COMA's on the kernels equal libtorch's, with action masks", "[gradients]") {
   for_each_case(coma_case);
 }
-TEST_CASE("gradients: PPO's with state-dependent exploration equals autograd's", "[gradients]") {
+TEST_CASE("gradients: PPO's with state-dependent exploration equals libtorch's", "[gradients]") {
   for_each_case(ppo_sde_case);
 }
-TEST_CASE("gradients: A2C's with state-dependent exploration equals autograd's", "[gradients]") {
+TEST_CASE("gradients: A2C's with state-dependent exploration equals libtorch's", "[gradients]") {
   for_each_case(a2c_sde_case);
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "algorithms/losses/coma_loss.hpp"
+#include "tests/actors/gradients/evaluated.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/played_rollout.hpp"
@@ -234,9 +235,9 @@ TEST_CASE("coma: a learner's advantages are those of a table in the critic's pla
         };
         double baseline = 0;
         for (std::int64_t u = 0; u < own; ++u) {
-          const auto now =
-              learner.model().evaluate_rows(mine.obs.data() + 2 * i, 1, {.choice = &u});
-          baseline += std::exp(double{now.log_prob[0]}) * value(u);
+          const auto obs = at::tensor({mine.obs[2 * i], mine.obs[2 * i + 1]});
+          const auto now = evaluated(learner.model(), obs, at::tensor({u}));
+          baseline += std::exp(now.log_prob[0].item<double>()) * value(u);
         }
         const double expected = value(mine.discrete[i]) - baseline;
         worst = std::max(worst, std::abs(advantage.data_ptr<float>()[i] - expected));
@@ -482,11 +483,12 @@ TEST_CASE("coma: rows of a stale batch are weighted by what became of their prob
   };
   auto learner = disturbed();
   const auto& of = r.of_policy[0];
-  const auto now = learner.model().evaluate_rows(of.obs.data(), 30, {.choice = of.discrete.data()});
+  const auto log_prob =
+      evaluated(learner.model(), at::tensor(of.obs), at::tensor(of.discrete)).log_prob;
   double expected = 0;
   int cut = 0;
   for (int i = 0; i < 30; ++i) {
-    const double ratio = std::exp(now.log_prob[i] + 1.0);
+    const double ratio = std::exp(log_prob[i].item<double>() + 1.0);
     cut += ratio > 1;
     expected += std::min(ratio, 1.0) / 30;
   }

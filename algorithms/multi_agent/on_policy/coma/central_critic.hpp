@@ -2,10 +2,10 @@
 // The central critic of COMA (Foerster et al. 2018, https://arxiv.org/abs/1705.08926, section 4).
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include <ATen/core/Tensor.h>
-
+#include "actors/gradients/graph.hpp"
 #include "actors/kernels/float_block.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/network.hpp"
@@ -46,24 +46,9 @@ class central_critic {
  private:
   detail::mlp network_;
   bool fused_;
+  std::unique_ptr<graph> graph_;
   detail::float_block parameters_, target_, gradient_;  // [Q]
   detail::mlp_buffers buffers_;
-  detail::float_block d_q_;
 };
 
-namespace detail {
-
-struct critic_gradient {
-  double loss = 0.0;
-  at::Tensor gradient;  ///< [Q]
-};
-
-/// Computes central_critic::differentiate by libtorch's autograd, for networks without hand-written
-/// kernels. Parameters [Q], x [rows, I] and targets [rows] are all float or all double, actions
-/// int64 [rows].
-critic_gradient critic_gradient_by_autograd(const mlp& network, const at::Tensor& parameters,
-                                            const at::Tensor& x, const at::Tensor& choice,
-                                            const at::Tensor& target);
-
-}  // namespace detail
 }  // namespace troupe

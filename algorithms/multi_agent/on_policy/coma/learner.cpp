@@ -50,7 +50,8 @@ coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_op
       actor_optimizer_(optimizer_of(options_, model_.trained_count())),
       critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
       minibatch_(shape),
-      gradient_(policy_gradient_loss("coma", options_)),
+      gradient_(policy_gradient_loss("coma", options_), model_),
+      acting_graph_(make_graph(model_)),
       reward_scale_(options_.normalize_reward, 1),
       skips_("coma", options_.max_skipped_steps) {
   detail::log_once(model_.backend());
@@ -142,11 +143,14 @@ at::Tensor coma_learner::advantages_of(const coma_batch& batch,
     }
     critic_.values(inputs_.data(), static_cast<int>(some.size()), q_.data());
     minibatch_.gather(batch.rows, some);
-    model_.evaluate_rows(minibatch_.obs(), minibatch_.rows(), minibatch_.actions());
+    auto& g = *acting_graph_;
+    g.clear();
+    const auto logits =
+        action_outputs(g, model_, trained_parameters(model_).frozen(), minibatch_.obs());
     counterfactual_advantages({.rows = minibatch_.rows(),
                                .actions = critic_.actions(),
                                .q = q_.data(),
-                               .probability = model_.probabilities(),
+                               .probability = values(unbounded_exp(log_softmax(logits))).data(),
                                .choice = minibatch_.actions().choice},
                               of_block.data());
     for (std::size_t i = 0; i < some.size(); ++i) to[some[i]] = of_block[i];
@@ -234,7 +238,7 @@ void coma_learner::train_actor(const coma_batch& batch, detail::training_targets
   targets.advantage = advantages_of(batch, usable);
   if (batch.rows.proximal_correction) {
     targets.proximal_log_prob =
-        detail::proximal_log_prob_of(batch.rows, model_, usable, minibatch_);
+        detail::proximal_log_prob_of(gradient_.engine(), batch.rows, model_, usable, minibatch_);
   }
   minibatch_.gather(batch.rows, targets, usable);
   auto metrics = gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining);
@@ -244,7 +248,7 @@ void coma_learner::train_actor(const coma_batch& batch, detail::training_targets
     skip("actor's loss", metrics.loss, report);
     return;
   }
-  gradient_.differentiate(model_, minibatch_);
+  gradient_.differentiate(model_);
   const auto count = at(model_.trained_count());
   report.grad_norm =
       actor_optimizer_.step({model_.parameters().data_ptr<float>(), count},

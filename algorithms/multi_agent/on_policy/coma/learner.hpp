@@ -3,6 +3,7 @@
 // https://arxiv.org/abs/1705.08926, algorithm 1). It can be used without a run.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -92,6 +93,7 @@ class coma_learner {
   optimizer actor_optimizer_, critic_optimizer_;
   detail::minibatch minibatch_;
   detail::minibatch_gradient gradient_;
+  std::unique_ptr<graph> acting_graph_;  // of the probabilities in advantages
   detail::reward_scale reward_scale_;
   detail::skip_guard skips_;
   std::int64_t n_updates_ = 0;

@@ -12,6 +12,7 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/gradients/reference_policy.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"
 
@@ -22,9 +23,9 @@ a2c_config parse(const std::vector<std::string>& overrides) {
   return parse_config<a2c_config>(load_config({}, overrides));
 }
 
-/// Leaves of a network and A2C's loss over a whole batch, written out: the mean of
-/// -A log pi - ent_coef H + vf_coef (V - R)^2.
-at::Tensor loss_by_hand(const actor_critic& model, const rollout_batch& batch,
+/// A2C's loss over a whole batch, written out: the mean of -A log pi - ent_coef H + vf_coef (V -
+/// R)^2.
+at::Tensor loss_by_hand(const reference_policy& model, const rollout_batch& batch,
                         const gae_targets& targets, const a2c_options& options) {
   const auto now = model.evaluate(batch.obs.flatten(0, 1), batch.action.flatten(0, 1));
   auto advantage = targets.advantage.flatten();
@@ -74,11 +75,10 @@ void check_gradient(std::uint64_t seed) {
 
   config.seed = seed;
   auto learner = make_learner(shape, config);
-  actor_critic reference(shape, config.policy, seed);
-  const auto batch = acted_batch(reference, config.rollout.n_steps, config.env.n_envs, seed);
-  reference.zero_gradient();
-  loss_by_hand(reference, batch, targets_of(batch, config.trainer), config.trainer).backward();
-  const auto expected = reference.gradient().clone();
+  const reference_policy reference(learner.model());
+  const auto batch = acted_batch(learner.model(), config.rollout.n_steps, config.env.n_envs, seed);
+  const auto expected = reference.gradient_of(
+      loss_by_hand(reference, batch, targets_of(batch, config.trainer), config.trainer));
   learner.update(batch);
   const auto scale = expected.abs().max().item<double>();
   const auto difference = (learner.model().gradient() - expected).abs().max().item<double>();
@@ -136,20 +136,19 @@ TEST_CASE("a2c: three updates equal autograd and libtorch's RMSprop") {
   config.env.n_envs = 4;
   config.seed = 3;
   auto learner = make_learner(shape, config);
-  actor_critic reference(shape, config.policy, 3);
-  std::vector<at::Tensor> leaves;
-  for (const auto& [name, leaf] : reference.named_parameters()) leaves.push_back(leaf);
+  reference_policy reference(learner.model());
+  const std::vector<at::Tensor> leaves{reference.parameters()};
   torch::optim::RMSprop optimizer(leaves, torch::optim::RMSpropOptions(7e-4).alpha(0.99).eps(1e-5));
   for (std::uint64_t update = 1; update <= 3; ++update) {
     const auto batch = acted_batch(learner.model(), config.rollout.n_steps, 4, update);
-    reference.zero_gradient();
+    optimizer.zero_grad();
     loss_by_hand(reference, batch, targets_of(batch, config.trainer), config.trainer).backward();
     torch::nn::utils::clip_grad_norm_(leaves, 0.5);
     optimizer.step();
     CHECK(learner.update(batch).optimizer_steps == 1);
   }
   // Early steps are lr g / (0.1 |g|), so where g is next to nothing its sign is rounding's.
-  const auto difference = (learner.model().parameters() - reference.parameters()).abs();
+  const auto difference = (learner.model().parameters() - reference.parameters().detach()).abs();
   CHECK((difference > 1e-4).sum().item<int>() <= 10);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "actors/gradients/kernel_graph.hpp"
 #include "algorithms/losses/vtrace.hpp"
 #include "algorithms/on_policy/impala/learner.hpp"
 #include "algorithms/on_policy/targets.hpp"
@@ -50,7 +51,8 @@ TEST_CASE("impala: the targets of a stale batch are V-trace's by the present net
   detail::minibatch buffer(shape);
   const auto original = stale_batch(1.0);
   auto batch = original;
-  const auto found = detail::vtrace_targets_of(batch, model, options, true, buffer);
+  kernel_graph g;
+  const auto found = detail::vtrace_targets_of(g, batch, model, options, true, buffer);
 
   const auto value = model.values(original.obs.flatten(0, 1)).view_as(original.reward);
   CHECK(at::equal(found.value, value));

@@ -8,6 +8,7 @@
 #include "algorithms/on_policy/reinforce/learner.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/gradients/reference_policy.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"
 
@@ -35,8 +36,8 @@ void check_gradient(std::uint64_t seed) {
 
   config.seed = seed;
   auto learner = make_learner(shape, config);
-  actor_critic reference(shape, config.policy, seed);
-  auto batch = acted_batch(reference, T, 1, seed);
+  const reference_policy reference(learner.model());
+  auto batch = acted_batch(learner.model(), T, 1, seed);
   batch.truncated.fill_(false);
   batch.terminated[T / 2][0] = true;
 
@@ -55,9 +56,7 @@ void check_gradient(std::uint64_t seed) {
   auto loss = config.trainer.baseline ? -((returns - value) * now.log_prob).mean() +
                                             0.5 * (now.value - returns).square().mean()
                                       : -(returns * now.log_prob).mean();
-  reference.zero_gradient();
-  loss.backward();
-  const auto expected = reference.gradient().clone();
+  const auto expected = reference.gradient_of(loss);
   const auto metrics = learner.update(batch);
   CHECK(metrics.trained_rows == last + 1);
   const auto scale = expected.abs().max().item<double>();
