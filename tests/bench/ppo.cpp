@@ -107,8 +107,8 @@ measured train(int seed, const std::filesystem::path& folder) {
   std::string line, last;
   while (std::getline(file, line)) last = line;
   const auto summary = nlohmann::json::parse(last);
-  return {seconds(used.ru_utime) + seconds(used.ru_stime), summary["wall_s"], summary["eval_mean"],
-          summary["solved"]};
+  return {seconds(used.ru_utime) + seconds(used.ru_stime), summary.at("wall_s"),
+          summary.at("eval_mean"), summary.at("solved")};
 }
 
 double help(const std::filesystem::path& folder) {

@@ -80,6 +80,29 @@ class Definitions(CheckCase):
                                     "runtime/a.hpp:2: troupe::detail::a is defined at actors/b.hpp:2, too")
 
 
+class JsonMembers(CheckCase):
+    def test_a_read_that_throws_or_was_asked_for_is_accepted(self):
+        self.assert_accepted("json_members.py", {"tests/a.cpp": """\
+            void f(const std::string& text) {
+              const auto told = json::parse(text);
+              use(told.at("a").at("b"), told.value("c", 1), told.contains("d") ? told["d"] : json(), untold["e"]);
+            }
+            void g(const std::string& text) {
+              auto told = json::parse(text);
+              told["a"] = 1;
+              other.told["b"] = "const auto made = json::parse(text); made[";
+            }
+            """})
+
+    def test_a_read_of_a_member_that_may_be_missing_is_refused(self):
+        for declared in ("const auto told = json::parse(text)", "const nlohmann::ordered_json told = parse_json(text)",
+                         "const json told{nlohmann::json::parse(text)}"):
+            for read in ('told["a"]', 'told.at("b")["a"]', '!told.contains("b") && told["a"]'):
+                with self.subTest(declared=declared, read=read):
+                    self.assert_refused("json_members.py", {"actors/a.cpp": f"{declared};\nuse({read});\n"},
+                                        'actors/a.cpp:2: told["a"]: expected told.at("a")')
+
+
 class Layering(CheckCase):
     def test_an_include_that_points_left_is_accepted(self):
         self.assert_accepted("layering.py", {

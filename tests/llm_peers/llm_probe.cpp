@@ -50,12 +50,12 @@ void chats(const std::string& path) {
   while (std::getline(std::cin, line)) {
     const auto asked = json::parse(line);
     std::vector<chat_message> messages;
-    for (const auto& one : asked["messages"])
-      messages.push_back({one["role"], one["content"], one["fields"]});
-    const chat_options options{.generation_prompt = asked["open"],
-                               .thinking = asked["thinking"],
-                               .date = asked["date"],
-                               .tools = asked["tools"]};
+    for (const auto& one : asked.at("messages"))
+      messages.push_back({one.at("role"), one.at("content"), one.at("fields")});
+    const chat_options options{.generation_prompt = asked.at("open"),
+                               .thinking = asked.at("thinking"),
+                               .date = asked.at("date"),
+                               .tools = asked.at("tools")};
     json answer;
     try {
       answer["text"] = render_chat(style, messages, options).chars;

@@ -41,9 +41,9 @@ TEST_CASE(
       testing::source_path("tests/fixtures/llm/chat_templates/cases.json"), 1 << 24);
   // The order of keys matters here.
   const auto all = nlohmann::ordered_json::parse(text);
-  const auto variables = all["variables"].dump();
-  CHECK(all["cases"].size() > 200);
-  for (const auto& one : all["cases"]) {
+  const auto variables = all.at("variables").dump();
+  CHECK(all.at("cases").size() > 200);
+  for (const auto& one : all.at("cases")) {
     const auto source = one["template"].get<std::string>();
     CAPTURE(source);
     if (one["text"].is_null()) {

@@ -64,9 +64,9 @@ TEST_CASE("recorder: a status page is told once a second, and at the end", "[rec
   of.finish("{}");
   REQUIRE(boards.size() == 3);
   const auto last = nlohmann::json::parse(boards.back());
-  CHECK(last["title"] == "PPO on CartPole-v1");
-  CHECK(last["now"] == 200);
-  CHECK(last["dots"].size() == 20);
+  CHECK(last.at("title") == "PPO on CartPole-v1");
+  CHECK(last.at("now") == 200);
+  CHECK(last.at("dots").size() == 20);
 }
 
 TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {

@@ -29,13 +29,13 @@ void echo(fake_connection& to) {
     const auto text = to.receive();
     if (text.empty() || text == openenv::request_text(openenv::request_kind::close, "")) return;
     const auto asked = json::parse(text);
-    if (asked["type"] == "state") {
+    if (asked.at("type") == "state") {
       to.send_text(openenv::reply_text(openenv::reply_kind::state, {{"step_count", 0}}));
       continue;
     }
-    const bool reset = asked["type"] == "reset";
+    const bool reset = asked.at("type") == "reset";
     const std::string message =
-        reset ? asked["data"].value("greeting", "ready") : asked["data"].value("message", "");
+        reset ? asked.at("data").value("greeting", "ready") : asked.at("data").value("message", "");
     if (message == "bad") {
       to.send_text(openenv::error_text(openenv::server_error::validation_error, "Invalid message"));
       continue;

@@ -200,7 +200,7 @@ TEST_CASE("contract: an asynchronous run is the same each time, and when it is k
     const auto other = on.run(one, more + options{"seed=7"});
     CHECK(other.summary.weights_sha256 != whole.summary.weights_sha256);
     const auto config = nlohmann::json::parse(algorithm_of_subject(one, more).settings.config);
-    const auto& section = config.contains("rollout") ? config["rollout"] : config["collection"];
+    const auto& section = config.contains("rollout") ? config["rollout"] : config.at("collection");
     CHECK(whole.summary.staleness_max <= section.at("max_staleness"));
     CHECK(whole.summary.staleness_max > 0);
   }

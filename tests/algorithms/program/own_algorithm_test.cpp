@@ -36,7 +36,7 @@ void check_second_name(Config defaults) {
   CHECK(settings.env.id == defaults.env.id);
   // What is stored with the run is read again, and means the same.
   const auto stored = json::parse(settings.config);
-  CHECK(stored["algo"] == "second");
+  CHECK(stored.at("algo") == "second");
   CHECK(json::parse(second.configure(stored, {}).settings.config) == stored);
   CHECK_THROWS_AS(second.configure({{"algo", "third"}}, {}), config_error);
 }

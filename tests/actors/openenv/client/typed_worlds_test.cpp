@@ -106,13 +106,13 @@ void count_to_three(fake_connection& to) {
     if (text.empty() || text == request_text(request_kind::close, "")) return;
     const auto asked = json::parse(text);
     double reward = 0;
-    if (asked["type"] == "reset") step = 0;
-    if (asked["type"] == "step") {
+    if (asked.at("type") == "reset") step = 0;
+    if (asked.at("type") == "step") {
       ++step;
-      reward = asked["data"]["action_id"] == 1 ? 1 : 0;
+      reward = asked.at("data").at("action_id") == 1 ? 1 : 0;
     }
     const json data{{"observation",
-                     {{"info_state", {step, asked["data"].value("seed", -1)}},
+                     {{"info_state", {step, asked.at("data").value("seed", -1)}},
                       {"legal_actions", {0, 1}},
                       {"game_phase", "playing"},
                       {"current_player_id", 0},

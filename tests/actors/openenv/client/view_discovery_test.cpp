@@ -350,12 +350,12 @@ void play_legal_moves(fake_connection& to) {
   int step = 0;
   for (auto text = to.receive(); !text.empty(); text = to.receive()) {
     const auto asked = json::parse(text);
-    if (asked["type"] == "close") return;
-    if (asked["type"] == "state") {
+    if (asked.at("type") == "close") return;
+    if (asked.at("type") == "state") {
       to.send_text(reply_text(reply_kind::state, {{"episode_id", "1"}, {"step_count", step}}));
       continue;
     }
-    step = asked["type"] == "reset" ? 0 : step + 1;
+    step = asked.at("type") == "reset" ? 0 : step + 1;
     auto seen = openspiel_seen(step == 0 ? std::vector{1, 2} : std::vector{0, 1});
     seen["info_state"][0] = step;  // no reply equals the one before
     const bool ended = step == 3;

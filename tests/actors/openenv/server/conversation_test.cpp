@@ -71,8 +71,8 @@ TEST_CASE("conversation: what is wrong with a message is told, and it goes on") 
     const auto got = with.to(text);
     CHECK(got.closes == closes);
     const auto message = json::parse(got.text);
-    CHECK(message["type"] == "error");
-    return message["data"];
+    CHECK(message.at("type") == "error");
+    return message.at("data");
   };
   CHECK(error("{not json")["code"] == "INVALID_JSON");
   CHECK(error("")["code"] == "INVALID_JSON");

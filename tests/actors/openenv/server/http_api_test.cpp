@@ -36,8 +36,8 @@ TEST_CASE("http api: every environment of a single agent has metadata and schema
     CHECK(json::parse(get(api, "/metadata").body)["name"] == id);
     const auto schema = json::parse(get(api, "/schema").body);
     for (const char* part : {"action", "observation", "state"}) CHECK(schema[part].is_object());
-    CHECK(schema["action"]["required"] == json{"action"});
-    CHECK(schema["observation"]["required"] == json{"obs", "terminated", "truncated"});
+    CHECK(schema.at("action").at("required") == json{"action"});
+    CHECK(schema.at("observation").at("required") == json{"obs", "terminated", "truncated"});
   }
 }
 
@@ -48,9 +48,9 @@ TEST_CASE("http api: what a validator and an orchestrator ask for") {
   CHECK(draining.status == 503);
   CHECK(draining.body == R"({"status":"unhealthy"})");
   const auto document = json::parse(get(api, "/openapi.json").body);
-  CHECK(document["info"]["version"] == "1.0.0");
+  CHECK(document.at("info").at("version") == "1.0.0");
   for (const char* path : {"/reset", "/step", "/state", "/health", "/metadata", "/schema", "/mcp"})
-    CHECK(document["paths"].contains(path));
+    CHECK(document.at("paths").contains(path));
   CHECK(json::parse(get(api, "/state").body)["step_count"] == 0);
   CHECK(get(api, "/nosuch").status == 404);
   CHECK(get(api, "/nosuch").body == R"({"detail":"Not Found"})");

@@ -217,8 +217,8 @@ TEST_CASE("openenv server: an environment that can't be made is the first messag
   });
   auto client = here.client();
   const auto told = json::parse(client.read_text())["data"];
-  CHECK(told["code"] == "FACTORY_ERROR");
-  CHECK(told["message"] == "no room on the board");
+  CHECK(told.at("code") == "FACTORY_ERROR");
+  CHECK(told.at("message") == "no room on the board");
   CHECK(client.read_close_code() == 1000);
 }
 
@@ -666,9 +666,9 @@ json ask_rpc(const house& here, const std::string& method, const json& params = 
 
 std::string error_of(raw_websocket client) {
   const auto told = json::parse(client.read_text())["data"];
-  CHECK(told["code"] == "SESSION_ERROR");
+  CHECK(told.at("code") == "SESSION_ERROR");
   CHECK(client.read_close_code() == 1000);
-  return told["message"];
+  return told.at("message");
 }
 
 TEST_CASE("openenv server: a session begins over HTTP, and WebSockets play in it by its id") {

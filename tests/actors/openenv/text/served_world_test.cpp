@@ -62,17 +62,17 @@ TEST_CASE("served worlds: addresses and options") {
                     Catch::Contains("task.world_options"));
 }
 
-/// Answers as a world that wants the number 3.
+/// Answers as a world that wants the number 3, and whatever else it is asked with what it shows.
 void guess(fake_connection& to) {
   for (;;) {
     const auto text = to.receive();
     if (text.empty() || text == request_text(request_kind::close, "")) return;
     const auto asked = json::parse(text);
-    const bool reset = asked["type"] == "reset";
-    const json guessed = reset ? json() : asked["data"]["number"];
-    const json data{{"observation", {{"hint", guessed == 3 ? "yes" : "another"}}},
-                    {"reward", reset ? json() : json(guessed == 3 ? 1.0 : 0.0)},
-                    {"done", guessed == 3}};
+    const bool is_step = asked.at("type") == "step";
+    const bool is_right = is_step && asked.at("data").at("number") == 3;
+    const json data{{"observation", {{"hint", is_right ? "yes" : "another"}}},
+                    {"reward", is_step ? json(is_right ? 1.0 : 0.0) : json()},
+                    {"done", is_right}};
     to.send_text(reply_text(reply_kind::observation, data));
   }
 }
@@ -115,17 +115,17 @@ struct tool_server {
   void operator()(fake_connection& to) const {
     for (auto text = to.receive(); !text.empty(); text = to.receive()) {
       const auto asked = json::parse(text);
-      if (asked["type"] == "close") return;
-      if (asked["type"] == "mcp") {
+      if (asked.at("type") == "close") return;
+      if (asked.at("type") == "mcp") {
         const json result{{"jsonrpc", "2.0"}, {"id", 1}, {"result", {{"tools", tools}}}};
         to.send_text(reply_text(reply_kind::mcp, result));
         continue;
       }
       json seen{{"metadata", {{"status", "ready"}}}};
-      if (asked["type"] == "step") {
-        CHECK(asked["data"]["type"] == "call_tool");
-        seen["tool_name"] = asked["data"]["tool_name"];
-        seen["result"] = {{"data", asked["data"]["arguments"]}};
+      if (asked.at("type") == "step") {
+        CHECK(asked.at("data").at("type") == "call_tool");
+        seen["tool_name"] = asked.at("data").at("tool_name");
+        seen["result"] = {{"data", asked.at("data").at("arguments")}};
         seen["error"] = nullptr;
       }
       to.send_text(reply_text(reply_kind::observation,
@@ -182,8 +182,8 @@ struct openspiel_server {
   void operator()(fake_connection& to) const {
     for (auto text = to.receive(); !text.empty(); text = to.receive()) {
       const auto asked = json::parse(text);
-      if (asked["type"] == "close") return;
-      if (asked["type"] == "state") {
+      if (asked.at("type") == "close") return;
+      if (asked.at("type") == "state") {
         to.send_text(reply_text(reply_kind::state, {{"game_name", game}}));
       } else {
         to.send_text(reply_text(reply_kind::observation,

@@ -81,7 +81,7 @@ recorded_game recorded(const std::string& game) {
   recorded_game found;
   for (const auto& [request, reply] : recorded_exchanges("openspiel_games_ws.txt", game)) {
     const auto asked = json::parse(request);
-    if (asked["type"] == "step") found.moves.push_back(asked["data"]);
+    if (asked.at("type") == "step") found.moves.push_back(asked.at("data"));
     found.shown.push_back(json::parse(reply)["data"]["observation"]);
   }
   return found;

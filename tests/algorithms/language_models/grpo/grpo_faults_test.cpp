@@ -53,9 +53,9 @@ finished train(const grpo_config& config) {
   std::int64_t groups = 0;
   for (std::string line; std::getline(samples, line); ++groups) {
     const auto sample = nlohmann::json::parse(line);
-    CHECK(sample["update"] == groups / *config.rollout.prompts + 1);
-    CHECK(sample["answers"] == config.rollout.group);
-    CHECK(sample["staleness"] <=
+    CHECK(sample.at("update") == groups / *config.rollout.prompts + 1);
+    CHECK(sample.at("answers") == config.rollout.group);
+    CHECK(sample.at("staleness") <=
           (config.mode == training_mode::sync ? 1 : config.rollout.max_staleness));
   }
   CHECK(groups == config.total_steps * *config.rollout.prompts);

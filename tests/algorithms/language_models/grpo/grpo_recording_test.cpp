@@ -114,7 +114,8 @@ TEST_CASE("grpo: each episode of a group is recorded under a number of its own")
   std::ifstream file(config.task.record);
   for (std::string line; std::getline(file, line);) {
     const auto told = nlohmann::json::parse(line);
-    if (told.contains("seed")) numbers[told["seed"]].insert(told["episode"].get<std::uint64_t>());
+    if (told.contains("seed"))
+      numbers[told["seed"]].insert(told.at("episode").get<std::uint64_t>());
   }
   const std::set<std::uint64_t> of_a_group{0, 1, 2, 3};
   CHECK(std::ranges::count_if(numbers,

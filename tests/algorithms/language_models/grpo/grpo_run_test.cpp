@@ -71,8 +71,8 @@ void check_files(const std::filesystem::path& run) {
   int lines = 0;
   for (std::string line; std::getline(samples, line); ++lines) {
     const auto sample = nlohmann::json::parse(line);
-    CHECK(sample["best"]["reward"] >= sample["worst"]["reward"]);
-    CHECK(sample["answers"] == 4);
+    CHECK(sample.at("best").at("reward") >= sample.at("worst").at("reward"));
+    CHECK(sample.at("answers") == 4);
   }
   CHECK(lines == 4 * 4);
 }
@@ -152,8 +152,8 @@ TEST_CASE("grpo: code that a chat model writes is run on its tests") {
   for (std::string line; std::getline(samples, line); ++groups) {
     const auto sample = nlohmann::json::parse(line);
     CAPTURE(line);
-    CHECK(sample["answers"] == 2);
-    CHECK(sample["best"]["reward"] == 1.0);
+    CHECK(sample.at("answers") == 2);
+    CHECK(sample.at("best").at("reward") == 1.0);
   }
   CHECK(groups == 2);
 

@@ -67,11 +67,11 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
   CHECK(run.filename() == "next_letter_1");
   std::ifstream written(run / "config.json");
   const auto document = nlohmann::json::parse(written);
-  CHECK(document["task"]["name"] == "next_letter");
-  CHECK(document["task"]["problems"]["training"] == 14);
+  CHECK(document.at("task").at("name") == "next_letter");
+  CHECK(document.at("task").at("problems").at("training") == 14);
   // What the task's kind decides is kept, too: a resumed run goes on by it.
-  CHECK(document["trainer"]["lr"] == 1e-4);
-  CHECK(document["warm_start"]["keep_moments"] == true);
+  CHECK(document.at("trainer").at("lr") == 1e-4);
+  CHECK(document.at("warm_start").at("keep_moments") == true);
   CHECK(evaluate_model(config, next_letter(), run / "last_model", 6).mean ==
         result.summary->eval_mean);
 

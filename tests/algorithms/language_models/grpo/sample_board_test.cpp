@@ -30,7 +30,7 @@ TEST_CASE("sample board: the best and the worst answer turn by turn, and distrib
                              .last_version = 6},
                             {.shown = "Lower.", .said = "\xff", .refused = true, .tokens = 2}};
   const auto board = json::parse(sample_board({none, group}, 7, 6));
-  const auto& items = board["conversations"]["items"];
+  const auto& items = board.at("conversations").at("items");
   CHECK(items[0]["heading"] == "best: reward 1.00");
   CHECK(items[0]["turns"][0] == json{"world", "Guess.", ""});
   CHECK(items[0]["turns"][1] == json{"model", "5", "reward 0.250, 2 tokens, version 4 to 6"});
@@ -38,10 +38,10 @@ TEST_CASE("sample board: the best and the worst answer turn by turn, and distrib
         json{"model", "\uFFFD", "reward 0.0, 2 tokens, version 0, refused"});
   CHECK(items[1]["turns"] ==
         json{{"prompt", "a question", ""}, {"model", "an answer", "2 tokens"}});
-  CHECK(board["table"]["rows"] == json{{"reward", "0.0", "0.0", "0.500", "0.500", "1.00"},
-                                       {"tokens", "2.00", "2.00", "3.00", "3.00", "4.00"},
-                                       {"staleness", "0.0", "0.0", "0.0", "0.0", "2.00"},
-                                       {"dropped: environment", "", "", "", "", "4"}});
+  CHECK(board.at("table").at("rows") == json{{"reward", "0.0", "0.0", "0.500", "0.500", "1.00"},
+                                             {"tokens", "2.00", "2.00", "3.00", "3.00", "4.00"},
+                                             {"staleness", "0.0", "0.0", "0.0", "0.0", "2.00"},
+                                             {"dropped: environment", "", "", "", "", "4"}});
 }
 
 TEST_CASE("sample board: without answers there is nothing to show, and long texts are cut") {

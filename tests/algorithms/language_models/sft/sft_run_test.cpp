@@ -68,8 +68,8 @@ TEST_CASE("sft run: it leaves its configuration, numbers and models behind") {
   CHECK(summary.staleness_max == 0);
   const std::filesystem::path left = summary.run_directory;
   const auto config = nlohmann::json::parse(std::ifstream(left / "config.json"));
-  CHECK(config["total_steps"] == 6);
-  CHECK(config["evaluation"]["every_updates"] == 3);
+  CHECK(config.at("total_steps") == 6);
+  CHECK(config.at("evaluation").at("every_updates") == 3);
 
   const auto& run = summary.run_directory;
   const auto losses = column_of(run, "train/loss");

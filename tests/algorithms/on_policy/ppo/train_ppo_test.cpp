@@ -392,8 +392,8 @@ TEST_CASE("run_summary: one line of JSON that holds every key") {
     INFO(key);
     CHECK(json.contains(key));
   }
-  CHECK(json["env"] == "X-v0");
-  CHECK(json["mode"] == "async");
+  CHECK(json.at("env") == "X-v0");
+  CHECK(json.at("mode") == "async");
 }
 
 }  // namespace troupe
