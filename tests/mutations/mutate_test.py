@@ -6,7 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
+
+import judge
 
 HERE = pathlib.Path(__file__).resolve().parent
 LATE = {"name": "late", "what": "The first number is left out.", "file": "runtime/window.cpp",
@@ -236,6 +240,16 @@ class Mutate(unittest.TestCase):
         code, lines, figures = self.judge_random()
         self.assertEqual((code, figures["random_caught"]), (0, 7), lines)
         self.assertTrue(any("caught by test_window: window: has no last number" in line for line in lines), lines)
+
+
+class Runs(unittest.TestCase):
+    def test_a_file_without_blocks_may_be_large_and_a_test_that_fills_the_disk_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = types.SimpleNamespace(source=folder)
+            self.assertEqual(judge.run(["truncate", "--size=4T", "sparse"], tree, 60).trouble, "")
+            with unittest.mock.patch.object(judge, "WRITTEN_MAX", 1 << 20):
+                full = judge.run(["sh", "-c", "head -c 64M /dev/zero > \"$TMPDIR\"/full; tail -f /dev/null"], tree, 60)
+            self.assertEqual(full.trouble, "wrote more than 1 MiB")
 
 
 class Document(unittest.TestCase):
