@@ -1,6 +1,7 @@
 """Runs tests with a mutation on or off, and says whether they fail."""
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import time
@@ -10,7 +11,12 @@ from run import read_test_cases, run_limited  # noqa: E402
 
 BASELINE_SECONDS = 900
 GIGABYTES = 8  # what a mutant may allocate before it fails
+WRITTEN_MAX = 8 << 30  # bytes that a mutant may write; files without blocks may be larger, as tests have them
 SPECIAL = "\\,[]\"*~"
+
+
+class WroteTooMuch(Exception):
+    pass
 
 
 class Verdict:
@@ -50,11 +56,20 @@ def run(command, tree, limit, number=0, reached=None, report=False):
         environment.pop("TROUPE_MUTATIONS_REACHED", None)
         if reached:
             environment["TROUPE_MUTATIONS_REACHED"] = str(reached)
-        limited = ["prlimit", f"--data={GIGABYTES << 30}", f"--fsize={GIGABYTES << 30}", "--core=0", "--"]
+        limited = ["prlimit", f"--data={GIGABYTES << 30}", "--core=0", "--"]
         if report:
             command = [*command, "-a", "-r", "xml", "-o", str(result)]
+        room = shutil.disk_usage(folder).free
+
+        def require_room():
+            if room - shutil.disk_usage(folder).free > WRITTEN_MAX:
+                raise WroteTooMuch
+
         started = time.monotonic()
-        trouble = run_limited([*limited, *command], log, lambda: None, limit, environment, tree.source)
+        try:
+            trouble = run_limited([*limited, *command], log, require_room, limit, environment, tree.source)
+        except WroteTooMuch:
+            trouble = f"wrote more than {WRITTEN_MAX >> 20} MiB"
         seconds = time.monotonic() - started
         finished, running = read_test_cases(result) if report else ([], "")
         return Verdict(trouble, seconds, log.read_text(errors="replace"), finished, running)

@@ -17,6 +17,7 @@ from random_mutants import RandomMutants
 from record import RECORD, Record
 from tree import BuildFailed, Tree
 
+RANDOM_COUNT = 100
 ENOUGH = 0.9  # of the random mutants that aren't equivalent must be caught
 DOCUMENT = "tests/mutations.md"
 BEGIN, END = "<!-- plants: ./dev mutate --list --update -->\n", "<!-- end of plants -->\n"
@@ -27,26 +28,29 @@ def read_arguments():
                                      "and judges each by tests.")
     parser.add_argument("--plants", nargs="*", metavar="NAME", help="only planted bugs: all, or those named")
     parser.add_argument("--random", action="store_true", help="only random mutants")
-    parser.add_argument("--stale", action="store_true", help="only planted bugs, and of those only the ones without a verdict "
-                        f"in {RECORD}, or changed since, they or their files")
+    parser.add_argument("--stale", action="store_true", help="only planted bugs, and of those only the ones that are not "
+                        f"caught in {RECORD}, or changed since, they or their files")
     parser.add_argument("--record", action="store_true", help=f"write the verdicts on planted bugs into {RECORD}")
     parser.add_argument("--list", action="store_true", help="print the planted bugs, build nothing")
     parser.add_argument("--markdown", action="store_true", help="with --list: as a table in Markdown")
     parser.add_argument("--update", action="store_true", help=f"with --list: write the table into {DOCUMENT}")
     parser.add_argument("--seed", type=int, default=1, help="what the random mutants are drawn from (%(default)s)")
-    parser.add_argument("--count", type=int, default=100, help="how many random mutants to judge (%(default)s)")
-    parser.add_argument("--under", nargs="+", default=[], metavar="FOLDER",
-                        help="draw random mutants from the files of these folders alone")
+    parser.add_argument("--count", type=int, help="how many random mutants to judge (100), or with --plants or --stale how "
+                        "many planted bugs (all)")
+    parser.add_argument("--under", nargs="+", default=[], metavar="FOLDER", help="draw random mutants from the files of these "
+                        "folders alone, or with --plants or --stale judge the planted bugs of these alone")
     parser.add_argument("--suites", nargs="+", default=[], metavar="SUITE",
                         help="judge random mutants by these suites alone, which are all that is built")
     parser.add_argument("--jobs", type=int, default=1, help="suites that run at the same time (%(default)s)")
     parser.add_argument("--json", action="store_true", help="end with one JSON object")
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.count < 1 or arguments.jobs < 1:
-        parser.error("--count and --jobs: expected 1 or more")
     if arguments.stale and arguments.plants is None:
         arguments.plants = []
+    if arguments.count is None and arguments.plants is None:
+        arguments.count = RANDOM_COUNT
+    if arguments.jobs < 1 or (arguments.count is not None and arguments.count < 1):
+        parser.error("--count and --jobs: expected 1 or more")
     if arguments.random and (arguments.plants is not None or arguments.record):
         parser.error("--random: expected no --plants, --stale or --record; without any of them both kinds are judged")
     if (arguments.markdown or arguments.update) and not arguments.list:
@@ -120,13 +124,26 @@ def judge_plants(tree, plants, suites, jobs, note):
     return len(caught)
 
 
+def list_below(plants, folders):
+    """The plants whose files lie below one of the folders."""
+    below = {folder: [plant for plant in plants if plant.file.startswith(folder.rstrip("/") + "/")] for folder in folders}
+    for folder, found in below.items():
+        if not found:
+            raise Problem(f"--under {folder}: expected a folder with planted bugs")
+    return [plant for plant in plants if any(plant in found for found in below.values())]
+
+
 def select(plants, arguments, record):
     names = arguments.plants or []
     unknown = sorted(set(names) - set(plants))
     if unknown:
         raise Problem(f"no plant is named '{unknown[0]}'; known: {', '.join(plants)}")
     chosen = [plants[name] for name in names] if names else list(plants.values())
-    return record.list_stale(chosen) if arguments.stale else chosen
+    if arguments.plants is not None and arguments.under:
+        chosen = list_below(chosen, arguments.under)
+    if arguments.stale:
+        chosen = record.list_stale(chosen)
+    return chosen[:arguments.count] if arguments.plants is not None else chosen
 
 
 def targets_of(plants, suites):
@@ -138,15 +155,19 @@ def targets_of(plants, suites):
     return targets
 
 
-def build_plants(tree, plants):
-    """Builds the plants, and nothing of others. Returns the suites by name."""
+def build_plants(tree, plants, others):
+    """Builds the plants. Those of the others that the copy has from calls before stay in it, so that their files are not
+    compiled again; none is added. Returns the suites by name."""
     tree.refresh()  # Sources are grouped by their size when the build is configured: by that without plants.
-    tree.copy(plants)
+    kept = tree.list_applied(others)
+    tree.copy([*plants, *kept])
     suites = tree.suites()
     say(f"Building {len(plants)} plants in {tree.build}")
     try:
         tree.compile(targets_of(plants, suites))
     except BuildFailed as failed:
+        if any(plant in kept for plant in failed.blamed):
+            return build_plants(tree, plants, [])
         raise failed.of_plants() from None
     return suites
 
@@ -163,10 +184,11 @@ def run_plants(tree, plants, arguments):
             record.save(plants)
 
     # Those of sources first: nearly everything else comes from the compiler's cache then, and little where headers change.
-    is_header = [plant.file.endswith(".hpp") for plant in chosen]
-    for some in [[plant for plant, header in zip(chosen, is_header) if header == headers] for headers in (False, True)]:
+    for headers in (False, True):
+        some = [plant for plant in chosen if plant.is_in_header == headers]
+        others = [plant for plant in plants.values() if plant not in some and plant.is_in_header <= headers]
         if some:
-            caught += judge_plants(tree, some, build_plants(tree, some), arguments.jobs, note)
+            caught += judge_plants(tree, some, build_plants(tree, some, others), arguments.jobs, note)
     say(f"{caught} passed, {len(chosen) - caught} failed")
     return {"plants": len(chosen), "plants_caught": caught}
 

@@ -6,7 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
+
+import judge
 
 HERE = pathlib.Path(__file__).resolve().parent
 LATE = {"name": "late", "what": "The first number is left out.", "file": "runtime/window.cpp",
@@ -90,15 +94,59 @@ class Mutate(unittest.TestCase):
         self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 0}, result.stdout)
         judged = json.loads((self.root / "tests/mutations/judged.json").read_text())["judged"]
         self.assertEqual({name: row["verdict"] for name, row in judged.items()}, {"late": "caught", "unseen": "NOT caught"})
-        result = mutate(self.root, "--stale", "--json")
-        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 0, "plants_caught": 0}, result.stdout)
+        result = mutate(self.root, "--stale", "--json")  # what was not caught is judged again: its test may have changed
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 0}, result.stdout)
 
         source = self.root / "runtime/window.cpp"
         before = source.read_text()
         self.addCleanup(source.write_text, before)
         source.write_text(before + "// another line\n")
         result = mutate(self.root, "--stale", "--json")
-        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 1, "plants_caught": 1}, result.stdout)
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]), {"plants": 2, "plants_caught": 1}, result.stdout)
+
+    def test_the_commit_of_a_verdict_has_a_plus_where_files_other_than_the_record_differ(self):
+        self.plant(LATE)
+        record = self.root / "tests/mutations/judged.json"
+        self.addCleanup(subprocess.run, ["git", "init", "-q", self.root], check=True)
+        self.addCleanup(shutil.rmtree, self.root / ".git")
+        self.addCleanup(record.unlink)
+        record.write_text('{"judged": {}}\n')
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@localhost"]
+        for words in (["add", "--all"], ["commit", "--quiet", "--message", "all"]):
+            subprocess.run([*git, *words], cwd=self.root, check=True)
+
+        def commit_of_verdict():
+            self.assertEqual(mutate(self.root, "--plants", "--record").returncode, 0)
+            return json.loads(record.read_text())["judged"]["late"]["commit"]
+
+        first = commit_of_verdict()
+        self.assertRegex(first, "^[0-9a-f]{8}$")
+        self.assertEqual(commit_of_verdict(), first, "the record differs now, which says nothing of what was judged")
+        presets = self.root / "CMakePresets.json"
+        presets.write_text(presets.read_text() + "\n")
+        self.assertEqual(commit_of_verdict(), first + "+")
+
+    def test_plants_are_judged_in_parts_and_what_was_built_before_stays(self):
+        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "&& (PLANTED ? number < w.first : number < w.last)"})
+        self.addCleanup((self.root / "tests/mutations/judged.json").unlink)
+        copied = self.root / "build/mutations/source/runtime/window.cpp"
+        result = mutate(self.root, "--plants", "late")
+        self.assertEqual((result.returncode, copied.read_text().count("is_on(")), (0, 1), result.stdout + result.stderr)
+        result = mutate(self.root, "--stale", "--record", "--count", "1", "--under", "runtime")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "1 passed, 0 failed"), result.stderr)
+        result = mutate(self.root, "--stale", "--record", "--json")
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1])["plants"], 1, result.stdout)
+        self.assertEqual(copied.read_text().count("is_on("), 2, "both are in the copy, one of them from before")
+        result = mutate(self.root, "--stale", "--under", "runtime/none")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--under runtime/none: expected a folder with planted bugs", result.stderr)
+
+    def test_a_plant_of_a_call_before_that_does_not_compile_any_more_is_left_out(self):
+        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "&& (PLANTED ? number < w.first : number < w.last)"})
+        self.assertEqual(mutate(self.root, "--plants").returncode, 0)
+        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "PLANTED ? number"})
+        result = mutate(self.root, "--plants", "late")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "1 passed, 0 failed"), result.stderr)
 
     def test_a_plant_with_a_test_that_is_not_there_is_not_caught(self):
         self.plant({**LATE, "test": "window: has"})
@@ -192,6 +240,16 @@ class Mutate(unittest.TestCase):
         code, lines, figures = self.judge_random()
         self.assertEqual((code, figures["random_caught"]), (0, 7), lines)
         self.assertTrue(any("caught by test_window: window: has no last number" in line for line in lines), lines)
+
+
+class Runs(unittest.TestCase):
+    def test_a_file_without_blocks_may_be_large_and_a_test_that_fills_the_disk_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = types.SimpleNamespace(source=folder)
+            self.assertEqual(judge.run(["truncate", "--size=4T", "sparse"], tree, 60).trouble, "")
+            with unittest.mock.patch.object(judge, "WRITTEN_MAX", 1 << 20):
+                full = judge.run(["sh", "-c", "head -c 64M /dev/zero > \"$TMPDIR\"/full; tail -f /dev/null"], tree, 60)
+            self.assertEqual(full.trouble, "wrote more than 1 MiB")
 
 
 class Document(unittest.TestCase):

@@ -17,6 +17,10 @@ class Plant(Mutation):
         self.script, self.targets = entry.get("script"), entry.get("targets", [])
 
     @property
+    def is_in_header(self):
+        return self.file.endswith(".hpp")
+
+    @property
     def judge(self):
         return self.script or f"{self.suite}: \"{self.test}\""
 

@@ -11,16 +11,16 @@ RECORD = "tests/mutations/judged.json"
 
 
 def describe_commit(root):
-    """The commit of the repository, with a + where files differ from it."""
+    """The commit of the repository, with a + where files other than the record differ from it."""
     def git(*words):
         done = subprocess.run(["git", *words], cwd=root, text=True, capture_output=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
-    changed = "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+    changed = "+" if git("status", "--porcelain", "--untracked-files=no", "--", ".", f":(exclude){RECORD}") else ""
     return (git("rev-parse", "--short=8", "HEAD") or "none") + changed
 
 
 class Record:
-    """The verdicts on plants. A verdict holds while the plant, the test that it names and its file's text are the same."""
+    """The verdicts on plants. That a plant is caught holds while it, its test's name and its file's text are the same."""
 
     def __init__(self, root):
         self.root, self.path = root, root / RECORD
@@ -35,7 +35,9 @@ class Record:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def holds(self, plant):
-        return self.judged.get(plant.name, {}).get("digest") == self.digest(plant)
+        """A plant that was not caught may be caught by what its test says now."""
+        known = self.judged.get(plant.name, {})
+        return known.get("verdict", "").startswith("caught") and known["digest"] == self.digest(plant)
 
     def list_stale(self, plants):
         """The plants without a verdict that holds: first those that were never judged."""

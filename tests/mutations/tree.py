@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from edits import BEGIN, HERE, Applied, Problem, SWITCH, read
+from edits import BEGIN, HERE, IS_ON, Applied, Problem, SWITCH, read
 
 PRESET = "release"  # Also the folder's name: commands in which a path differs find nothing in the compiler's cache.
 LIBRARIES = ["runtime", "actors", "algorithms"]  # each uses those before it
@@ -64,6 +64,12 @@ class Tree:
         if SWITCH not in files:
             self.write(self.source / SWITCH, (HERE / "switch.hpp").read_bytes(), HERE / "switch.hpp")
         self.remove_others({*files, SWITCH})
+
+    def list_applied(self, mutations):
+        """Those of the mutations that the copy has."""
+        texts = {mutation.file: self.source / mutation.file for mutation in mutations}
+        texts = {name: read(path) if path.is_file() else "" for name, path in texts.items()}
+        return [mutation for mutation in mutations if IS_ON.format(number=mutation.number) in texts[mutation.file]]
 
     @staticmethod
     def write(copied, content, path):

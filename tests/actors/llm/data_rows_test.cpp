@@ -131,6 +131,26 @@ TEST_CASE("data rows: a field that is null is told as null, and not as missing")
   CHECK(refusal_of(R"({"story": null})", {.text = "story"}) == "story: expected a value, got null");
 }
 
+TEST_CASE("data rows: a missing field is told with what the row may have been meant for") {
+  const auto [text, field, hint] = GENERATE(table<std::string, std::string, std::string>({
+      {R"({"messages": []})", "prompt",
+       "; --algo sft learns the answers in messages, and task.prompt=messages asks them"},
+      {R"({"text": "a"})", "prompt", "; --algo sft learns texts"},
+      {R"({"chosen": "a", "prompt": "b", "rejected": "c"})", "answer",
+       "; chosen and rejected answers are for learning from preferences, which no algorithm here "
+       "does"},
+      {R"({"messages": []})", "answer", ""},
+      {R"({"text": "a"})", "answer", ""},
+      {R"({"chosen": "a", "prompt": "b"})", "answer", ""},
+      {R"({"prompt": "b", "rejected": "c"})", "answer", ""},
+  }));
+  const auto row = json::parse(text);
+  std::string names;
+  for (const auto& [name, value] : row.items()) names += (names.empty() ? "" : ", ") + name;
+  CHECK(testing::message_of<std::invalid_argument>([&] { field_of(row, field); }) ==
+        "expected the field \"" + field + "\", got the fields " + names + hint);
+}
+
 TEST_CASE("data rows: a boolean is the text of it, as a number is") {
   CHECK(row_of(R"({"prompt": "a", "answer": true})").messages.back().content == "true");
   CHECK(row_of(R"({"prompt": 5, "answer": false})").messages.front().content == "5");
