@@ -16,10 +16,10 @@ void check(const action_head& head, const graph_node& outputs, const graph_node*
   if (head.continuous_size() == 0) return;
   if (!log_std || log_std->columns != head.continuous_size() ||
       (log_std->rows != 1 && log_std->rows != outputs.rows)) {
-    throw std::invalid_argument(fmt::format(
-        "graph: log standard deviations [{}, {}], expected [1, {}] or [{}, {}]",
-        log_std ? log_std->rows : 0, log_std ? log_std->columns : 0, head.continuous_size(),
-        outputs.rows, head.continuous_size()));
+    throw std::invalid_argument(
+        fmt::format("graph: log standard deviations [{}, {}], expected [1, {}] or [{}, {}]",
+                    log_std ? log_std->rows : 0, log_std ? log_std->columns : 0,
+                    head.continuous_size(), outputs.rows, head.continuous_size()));
   }
 }
 

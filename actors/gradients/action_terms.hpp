@@ -22,7 +22,7 @@ class action_terms_node final : public graph_node {
   graph_node* log_std_ = nullptr;
   action_rows actions_;
   choice_buffers choices_;
-  float_block terms_;                 // [2, rows] log-probabilities, then entropies
+  float_block terms_;  // [2, rows] log-probabilities, then entropies
   float_block d_outputs_, d_log_std_;
 };
 

@@ -55,16 +55,16 @@ struct parameter_block {
 
 /// The functions of single elements. `a` and `b` are the operation's numbers.
 enum class element_operation {
-  scale,   ///< a x
-  shift,   ///< x + a
-  exp,     ///< e^x; x is clipped to -80..80
+  scale,          ///< a x
+  shift,          ///< x + a
+  exp,            ///< e^x; x is clipped to -80..80
   unbounded_exp,  ///< e^x, which is infinite for large x
-  log,     ///< the natural logarithm
-  square,  ///< x^2
-  abs,     ///< |x|
-  clamp,   ///< x within a..b; no derivative flows beyond the bounds
-  tanh,    ///< tanh x
-  elu,     ///< x for x > 0, otherwise e^x - 1
+  log,            ///< the natural logarithm
+  square,         ///< x^2
+  abs,            ///< |x|
+  clamp,          ///< x within a..b; no derivative flows beyond the bounds
+  tanh,           ///< tanh x
+  elu,            ///< x for x > 0, otherwise e^x - 1
   /// log(1 - tanh(x)^2) = 2 (log 2 - |x| - log(1 + e^(-2|x|))), which is exact for any x.
   log_slope_of_tanh,
   huber,  ///< Huber's loss with delta 1: x^2 / 2 if |x| < 1, otherwise |x| - 1/2
@@ -136,8 +136,8 @@ class graph {
   /// The column [rows, 1] of the elements whose columns are `chosen` [rows]. The memory of `chosen`
   /// must stay as it is until the next clear().
   virtual variable gather(variable x, std::span<const std::int64_t> chosen) = 0;
-  /// The rows with these numbers [chosen.size(), columns]. The memory of `chosen` must stay as it is
-  /// until the next clear().
+  /// The rows with these numbers [chosen.size(), columns]. The memory of `chosen` must stay as it
+  /// is until the next clear().
   virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
   /// The log-probability and the entropy of each row's actions [rows, 2], whose distribution `head`
   /// makes of a network's outputs [rows, head.outputs()]. `log_std` [1, A] or [rows, A] is read

@@ -216,7 +216,8 @@ variable torch_graph::action_terms(const detail::action_head& head, variable out
                                    variable log_std, const action_rows& actions) {
   const at::AutoGradMode with_grad(true);
   const auto rows = static_cast<std::size_t>(outputs.rows());
-  const auto choices = head.choice_count(), floats = static_cast<std::size_t>(head.continuous_size());
+  const auto choices = head.choice_count(),
+             floats = static_cast<std::size_t>(head.continuous_size());
   detail::action_tensors here;
   if (choices > 0) {
     const std::span chosen(actions.choice, rows * choices);
@@ -225,8 +226,8 @@ variable torch_graph::action_terms(const detail::action_head& head, variable out
   if (floats > 0) {
     here.value = there({actions.value, rows * floats}).view({outputs.rows(), -1});
   }
-  return keep(detail::action_terms(head, at(outputs),
-                                   floats > 0 ? at(log_std) : at::Tensor(), here));
+  return keep(
+      detail::action_terms(head, at(outputs), floats > 0 ? at(log_std) : at::Tensor(), here));
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {
