@@ -51,7 +51,7 @@ class action_head {
 
   const std::vector<int>& categories() const { return categories_; }
   int bits() const { return bits_; }
-  int continuous_size() const { return continuous_size_; }  ///< A
+  int continuous_size() const { return continuous_size_; }                 ///< A
   std::size_t choice_count() const { return categories_.size() + bits_; }  ///< P
   int outputs() const { return outputs_; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The perceptron, which all networks here are built of. gradients/perceptron.hpp has it as a function
-// of a graph.
+// The perceptron, which all networks here are built of. gradients/perceptron.hpp has it as a
+// function of a graph.
 
 #include <cstddef>
 #include <vector>

@@ -27,8 +27,7 @@ at::Tensor forward(const mlp& net, const at::Tensor& parameters, const at::Tenso
   for (std::size_t i = 0; i < net.layers().size(); ++i) {
     const auto& layer = net.layers()[i];
     const auto part = [&](std::size_t first, at::IntArrayRef sizes) {
-      return parameters
-          .narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
+      return parameters.narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
           .view(sizes);
     };
     y = at::addmm(part(layer.bias, {layer.out}), y, part(layer.weight, {layer.in, layer.out}));

@@ -1,6 +1,6 @@
 #pragma once
-// The advantage of COMA's actors, for rows in plain memory, and the loss of its critic, as a function
-// of a graph (Foerster et al. 2018, https://arxiv.org/abs/1705.08926).
+// The advantage of COMA's actors, for rows in plain memory, and the loss of its critic, as a
+// function of a graph (Foerster et al. 2018, https://arxiv.org/abs/1705.08926).
 
 #include <cstdint>
 #include <span>
@@ -24,8 +24,8 @@ struct counterfactual_rows {
 /// 4). The sum is the counterfactual baseline.
 void counterfactual_advantages(const counterfactual_rows& in, float* advantage);
 
-/// The critic's loss: the mean of (y - Q(s, u))^2 (equation 2), of the critic's outputs q [rows, n],
-/// the actions u [rows] and the targets y [rows, 1], which are TD(lambda) targets of Q(s, u).
+/// The critic's loss: the mean of (y - Q(s, u))^2 (equation 2), of the critic's outputs q [rows,
+/// n], the actions u [rows] and the targets y [rows, 1], which are TD(lambda) targets of Q(s, u).
 variable coma_critic_loss(variable q, std::span<const std::int64_t> choice, variable target);
 
 }  // namespace troupe

@@ -30,8 +30,8 @@ variable value_losses(const ppo_loss_inputs& in, const ppo_loss_options& options
 /// The share of ratios that are further than `range` from 1.
 double clip_fraction(variable ratio, float range) {
   const auto ratios = values(ratio);
-  const auto count = std::ranges::count_if(
-      ratios, [range](float r) { return std::abs(r - 1.0f) > range; });
+  const auto count =
+      std::ranges::count_if(ratios, [range](float r) { return std::abs(r - 1.0f) > range; });
   return static_cast<double>(count) / static_cast<double>(ratios.size());
 }
 

@@ -18,10 +18,10 @@ on_policy_loss loss_of(const ppo_options& options) {
     options.clip_range = clip_range(left);
     return options;
   };
-  return {.name = "ppo",
-          .function = [now](const ppo_loss_inputs& in,
-                            double left) { return ppo_loss(in, now(left)); },
-          .clip_range = clip_range};
+  return {
+      .name = "ppo",
+      .function = [now](const ppo_loss_inputs& in, double left) { return ppo_loss(in, now(left)); },
+      .clip_range = clip_range};
 }
 
 ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed)
