@@ -30,17 +30,18 @@ struct server_options {
 template <class Options>
 void describe_servers(options_schema<Options>& s) {
   const auto seconds = [&](const char* name, double server_options::* member, double least) {
-    auto& field = s.field(name, member).at_most(86'400).unit("seconds");
-    return least > 0 ? &field.above(0) : &field.at_least(0);
+    auto field = s.field(name, member);
+    field.at_most(86'400).unit("seconds");
+    return least > 0 ? field.above(0) : field.at_least(0);
   };
   seconds("connect_timeout", &server_options::connect_timeout, 1)
-      ->help("How long connecting to a server may take.");
+      .help("How long connecting to a server may take.");
   seconds("capacity_timeout", &server_options::capacity_timeout, 0)
-      ->help(
+      .help(
           "How long an episode waits while every server is full. The time begins anew while other "
           "episodes of this process go on, up to ten times.");
   seconds("keepalive", &server_options::keepalive, 1)
-      ->help(
+      .help(
           "A silent connection is pinged after half of this time, and closed after all of it if "
           "the "
           "server has answered pings before.");
@@ -68,7 +69,7 @@ void describe_servers(options_schema<Options>& s) {
       .at_most(1024)
       .help("The number of servers that are started.");
   seconds("start_timeout", &server_options::start_timeout, 1)
-      ->help("How long a started server may take to become healthy.");
+      .help("How long a started server may take to become healthy.");
   s.rule("image", "none beside command",
          [](const Options& o) { return o.image.empty() || o.command.empty(); });
 }
