@@ -16,6 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 LATE = {"name": "late", "what": "The first number is left out.", "file": "runtime/window.cpp",
         "find": "number >= w.first", "replace": "(PLANTED ? number > w.first : number >= w.first)",
         "suite": "test_window", "test": "window: has its first number, [3, 5)"}
+LATER = {**LATE, "name": "later", "find": "&& number < w.last",
+         "replace": "&& (PLANTED ? number < w.first : number < w.last)"}
 UNSEEN = {**LATE, "name": "unseen", "file": "runtime/window.hpp", "find": "int last = 5;",
           "replace": "int last = PLANTED ? 6 : 5;", "test": "window: nothing"}
 SURVIVOR = {"file": "runtime/window.cpp", "mutation": "number < w.last => number <= w.last", "reason": "For this test.",
@@ -127,7 +129,7 @@ class Mutate(unittest.TestCase):
         self.assertEqual(commit_of_verdict(), first + "+")
 
     def test_plants_are_judged_in_parts_and_what_was_built_before_stays(self):
-        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "&& (PLANTED ? number < w.first : number < w.last)"})
+        self.plant(LATE, LATER)
         self.addCleanup((self.root / "tests/mutations/judged.json").unlink)
         copied = self.root / "build/mutations/source/runtime/window.cpp"
         result = mutate(self.root, "--plants", "late")
@@ -142,9 +144,9 @@ class Mutate(unittest.TestCase):
         self.assertIn("--under runtime/none: expected a folder with planted bugs", result.stderr)
 
     def test_a_plant_of_a_call_before_that_does_not_compile_any_more_is_left_out(self):
-        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "&& (PLANTED ? number < w.first : number < w.last)"})
+        self.plant(LATE, LATER)
         self.assertEqual(mutate(self.root, "--plants").returncode, 0)
-        self.plant(LATE, {**LATE, "name": "later", "find": "&& number < w.last", "replace": "PLANTED ? number"})
+        self.plant(LATE, {**LATER, "replace": "PLANTED ? number"})
         result = mutate(self.root, "--plants", "late")
         self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "1 passed, 0 failed"), result.stderr)
 
