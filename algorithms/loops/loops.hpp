@@ -16,6 +16,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -114,14 +115,17 @@ struct loop_state {
 /// Returns the text with a 0 for each number in it, so that texts that differ in a count or a time
 /// are alike.
 inline std::string without_numbers(std::string_view text) {
+  const auto has_digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
   std::string out;
   bool in_number = false;
-  for (const char c : text) {
-    const bool is_digit = c >= '0' && c <= '9';
-    if (is_digit && !in_number) out += '0';
-    if (!is_digit) out += c;
-    // The point and the digits after it belong to a number that is under way.
-    in_number = is_digit || (in_number && c == '.');
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // A point between two digits belongs to the number.
+    const bool belongs = has_digit(i) || (in_number && text[i] == '.' && has_digit(i + 1));
+    if (!belongs) out += text[i];
+    if (belongs && !in_number) out += '0';
+    in_number = belongs;
   }
   return out;
 }
