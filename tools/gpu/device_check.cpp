@@ -247,7 +247,7 @@ findings run_critics(const problem& of, const network_options& network, int upda
   for (int i = 0; i < updates; ++i) {
     const auto metrics = learner.update(batch);
     losses.push_back(metrics["train/critic_loss"]);
-    losses.push_back(metrics["train/actor_loss"]);
+    if (metrics.has("train/actor_loss")) losses.push_back(metrics["train/actor_loss"]);
     if (i == 0) found.gradient = doubles(learner.critic_gradient());
     if (i == 1) {
       found.gradient = at::cat({found.gradient, doubles(learner.actor_gradient())});
