@@ -282,6 +282,18 @@ class TrainingJudgement(unittest.TestCase):
         self.assert_wrong("progress.csv: after update 2 at step 256 comes update 4 at step 512, expected update 3 at a "
                           "later step")
 
+    def test_the_figures_are_those_of_the_run_and_not_of_what_hurts_it(self):
+        def start():
+            child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+            self.addCleanup(child.communicate)
+            return child
+        self.run.controller, self.run.nodes = start(), {1: start()}
+        of_the_run = self.run.controller.pid, self.run.nodes[1].pid
+        self.run.relay, self.run.metrics = start(), start()
+        figures = self.run.read_figures()
+        self.assertEqual(list(figures), ["controller-2", f"node-1 ({of_the_run[1]})", "all processes"])
+        self.assertEqual(figures["all processes"]["processes"], len(of_the_run))
+
     def test_growth_is_judged_of_those_that_live_for_half_of_a_run_of_half_an_hour(self):
         grows = [{"memory": size, "descriptors": 9, "threads": 4} for size in (100, 100, 100, 100, 110, 110, 110, 110)]
         self.run.samples = {"all processes": [grows[0]] * 16, "controller-2": grows, "controller-1": grows[2:6]}

@@ -127,10 +127,12 @@ class Training(run.Run):
     # ---- figures
 
     def read_figures(self):
-        """Of the controller, of each node and of all processes together, by name."""
+        """Of the controller, of each node and of all processes of the run together, by name. The relay is no part of the
+        run: it keeps the sockets of each link that it has forgotten."""
         named = {self.controller.pid: f"controller-{self.life}",
                  **{node.pid: f"node-{number} ({node.pid})" for number, node in list(self.nodes.items())}}
-        found = {pid: training_record.read_figures(pid) for pid in processes.descendants(os.getpid())}
+        found = {pid: training_record.read_figures(pid) for pid in processes.descendants(os.getpid())
+                 if pid not in (self.relay.pid, self.metrics.pid)}
         found = {pid: figures for pid, figures in found.items() if figures}
         return {**{name: found[pid] for pid, name in named.items() if pid in found},
                 "all processes": training_record.add_up(found.values())}
