@@ -197,6 +197,16 @@ class TrainingRecord(unittest.TestCase):
             "a node: memory in the first quarter 100, in the last 106, expected at most 105"])
         self.assertEqual(len(record.check_growth("a node", samples(100, 91, 41))), 2)
 
+    def test_processes_that_are_just_being_replaced_are_no_growth_and_those_left_behind_are(self):
+        def samples(*counts):
+            return [{"memory": 100, "descriptors": 10 * count, "threads": count, "processes": count} for count in counts]
+        replaced = samples(18, 16, 17, 18, 20, 18, 18, 16, 18, 16, 20, 19)
+        self.assertEqual(record.check_growth("all processes", replaced, True), [])
+        self.assertEqual(len(record.check_growth("node-1", replaced)), 3)
+        left_behind = samples(18, 16, 17, 18, 20, 18, 20, 18, 19, 22, 20, 19)
+        self.assertIn("all processes: processes in the first quarter 17, in the last 19, expected at most 17",
+                      record.check_growth("all processes", left_behind, True))
+
     def test_a_moment_at_the_end_is_no_growth(self):
         flat = {"memory": 100, "descriptors": 9, "threads": 4}
         self.assertEqual(record.check_growth("a node", [flat] * 15 + [{"memory": 900, "descriptors": 90, "threads": 40}]), [])

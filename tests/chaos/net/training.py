@@ -202,7 +202,7 @@ class Training(run.Run):
         wrong = [*self.check_lives(), *self.check_best_scores(), *self.check_end(), *self.check_recoveries(),
                  *training_record.check_progress(progress)]
         for name in self.judged_growth():
-            wrong += training_record.check_growth(name, self.samples[name])
+            wrong += training_record.check_growth(name, self.samples[name], name == "all processes")
         figures = {"updates": training_record.updates_of(progress), "controllers": self.life,
                    "checkpoint": training_record.newest_checkpoint(self.directory), "faults": len(self.recoveries),
                    "recovery_max_s": max(self.recoveries, default=None), "breaches": wrong, "figures": {}}
