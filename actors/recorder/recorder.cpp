@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
+#include "actors/recorder/evaluation_history.hpp"
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/pretty_json.hpp"
 #include "actors/recorder/progress_table.hpp"
@@ -90,7 +91,9 @@ std::string recorder::save() {
 void recorder::restore() {
   auto saved = state_of<state>(options_.saved);
   history_ = std::move(saved.history);
-  evaluations_ = std::move(saved.evaluations);
+  // One that was saved before they had a bound may have more of them.
+  evaluations_.clear();
+  for (const auto& evaluation : saved.evaluations) add_evaluation(evaluations_, evaluation);
   noted_ = std::move(saved.noted);
   last_step_ = saved.last_step;
   started_ -= std::chrono::round<time_point::duration>(saved.elapsed);
@@ -193,7 +196,7 @@ void recorder::add_info(progress_row& row) {
 
 void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length,
                           std::map<std::string, double> more) {
-  evaluations_.push_back({static_cast<double>(step), mean, std});
+  add_evaluation(evaluations_, {static_cast<double>(step), mean, std});
   curve_is_old_ = true;
   more.insert({{"eval/mean_reward", mean},
                {"eval/std_reward", std},

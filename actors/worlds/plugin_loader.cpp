@@ -105,6 +105,10 @@ const worlds& loaded(const std::string& file) {
   if (error) {
     throw plugin_error(file + ": expected the path of a plug-in: " + error.message());
   }
+  // The loader would wait for the writer of a FIFO.
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw plugin_error(file + ": expected a plug-in, got something that is not a regular file");
+  }
   static std::mutex guard;
   static std::map<std::string, const worlds*> known;
   const std::lock_guard lock(guard);

@@ -1,5 +1,6 @@
 #include "algorithms/program/http_get.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -8,10 +9,12 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
 #include "runtime/base/utf8.hpp"
+#include "runtime/net/host_resolver.hpp"
 
 namespace troupe::command {
 
@@ -35,6 +38,25 @@ void finish(asio::io_context& io, Start start) {
   if (result) throw beast::system_error(result);
 }
 
+/// Returns the addresses of a host. If the lookup has not ended by `until`, it throws, and `io` has
+/// to be destroyed.
+detail::host_resolver::results look_up(asio::io_context& io, const std::string& host,
+                                       std::uint16_t port,
+                                       std::chrono::steady_clock::time_point until) {
+  const asio::executor_work_guard<asio::io_context::executor_type> runs(io.get_executor());
+  detail::host_resolver resolver(io);
+  std::optional<beast::error_code> result;
+  detail::host_resolver::results found;
+  resolver.async_resolve(host, std::to_string(port), [&](auto error, const auto& addresses) {
+    result = error;
+    found = addresses;
+  });
+  io.run_one_until(until);
+  if (!result) throw std::runtime_error("the name was not found within the time limit");
+  if (*result) throw beast::system_error(*result);
+  return found;
+}
+
 /// Returns the host and the port as they are in a URL.
 std::string place_of(const std::string& host, std::uint16_t port) {
   const auto shown = host.find(':') == host.npos ? host : '[' + host + ']';
@@ -54,11 +76,15 @@ std::string http_answer::first_line() const {
 
 http_answer http_get(const std::string& host, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit) {
+  const auto refuse = [&](const std::string& why) {
+    return std::runtime_error("http://" + place_of(host, port) + target + ": " + why);
+  };
   try {
+    const auto until = std::chrono::steady_clock::now() + limit;
     asio::io_context io;
     beast::tcp_stream stream(io);
-    stream.expires_after(limit);
-    const auto addresses = asio::ip::tcp::resolver(io).resolve(host, std::to_string(port));
+    stream.expires_at(until);
+    const auto addresses = look_up(io, host, port, until);
     finish(io, [&](auto done) { stream.async_connect(addresses, done); });
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
@@ -72,7 +98,9 @@ http_answer http_get(const std::string& host, std::uint16_t port, const std::str
     finish(io, [&](auto done) { http::async_read(stream, buffer, answer, done); });
     return {answer.get().result_int(), std::move(answer.get().body())};
   } catch (const boost::system::system_error& e) {
-    throw std::runtime_error("http://" + place_of(host, port) + target + ": " + e.code().message());
+    throw refuse(e.code().message());
+  } catch (const std::runtime_error& e) {
+    throw refuse(e.what());
   }
 }
 

@@ -19,7 +19,8 @@ struct http_answer {
 
 /// Sends GET `target`, such as "/readyz", to a port of a host, which is a name or an IP address
 /// without brackets. The addresses of a name are tried in turn. Throws std::runtime_error with the
-/// URL if there is no such host, or if no complete answer comes within `limit`.
+/// URL if there is no such host, or if no complete answer comes within `limit`, which counts from
+/// the lookup of the name.
 http_answer http_get(const std::string& host, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit);
 

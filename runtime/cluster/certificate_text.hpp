@@ -10,6 +10,10 @@
 
 namespace troupe::detail {
 
+/// The largest file of certificates, of a key or of revoked certificates that is read. A revoked
+/// certificate takes about 50 bytes.
+inline constexpr std::size_t pem_bytes_max = std::size_t{16} << 20;
+
 /// Returns the first certificate of a text; null if there is none.
 certificate_ptr certificate_in(const std::string& pem);
 /// Returns the certificates of a text in order, up to the first that can't be read.

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
+#include <system_error>
 
+#include "runtime/base/file_refusal.hpp"
 #include "runtime/base/new_file.hpp"
 #include "runtime/cluster/certificate_text.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
@@ -76,12 +76,12 @@ void refuse_existing(const fs::path& path, bool force) {
 }
 
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!(text << file.rdbuf()) || !file) {
-    throw std::runtime_error("certificates: cannot read " + path.string());
+  try {
+    return read_regular_file(path, pem_bytes_max, file_kinds::regular_linked);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error("certificates: cannot read " + path.string() + ": " +
+                             reason_of(e, path));
   }
-  return text.str();
 }
 
 // ---- making -------------------------------------------------------------------------------------

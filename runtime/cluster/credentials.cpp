@@ -1,11 +1,9 @@
 #include "runtime/cluster/credentials.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
+#include <system_error>
 
+#include "runtime/base/file_refusal.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/cluster/certificate_text.hpp"
 #include "runtime/cluster/revocations.hpp"
@@ -71,13 +69,13 @@ std::optional<join_refusal> revocation(X509& certificate, const std::string& aut
 }  // namespace
 
 std::string read_whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) {
-    fail(path, std::string("cannot read it: ") + std::strerror(errno) +
-                   "; `troupe certs add` makes ca.pem, cert.pem and key.pem");
+  std::string why;
+  try {
+    return read_regular_file(path, pem_bytes_max, file_kinds::regular_linked);
+  } catch (const std::system_error& e) {
+    why = reason_of(e, path);
   }
-  return text;
+  fail(path, "cannot read it: " + why + "; `troupe certs add` makes ca.pem, cert.pem and key.pem");
 }
 
 std::variant<proven_identity, join_refusal> verify_chain(const std::string& chain,

@@ -1,12 +1,11 @@
 #include "runtime/config/json_text.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <vector>
 
+#include "runtime/base/file_refusal.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/large_json.hpp"
@@ -142,22 +141,13 @@ json parse_large_json(std::string_view text, std::size_t bytes_max, const std::s
 
 std::string detail::read_text_file(const std::filesystem::path& path, std::size_t bytes_max) {
   const auto source = path.string();
-  std::error_code ignored;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw config_error(source,
-                       std::string("expected a readable file, got: ") + std::strerror(errno));
-  // One byte more than allowed is read, so that a pipe or a growing file is bounded as well.
-  std::string text(bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || std::filesystem::is_directory(path, ignored))
-    throw config_error(source, "expected a readable file, got a folder or a read error");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > bytes_max)
-    throw config_error(
-        source, "expected at most " + std::to_string(bytes_max) + " bytes, got a larger file");
-  return text;
+  try {
+    return read_regular_file(path, bytes_max, file_kinds::regular_linked);
+  } catch (const refused_file& e) {
+    throw config_error(source, reason_of(e, path));
+  } catch (const std::system_error& e) {
+    throw config_error(source, "expected a readable file, got: " + reason_of(e, path));
+  }
 }
 
 json read_json_file(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include "runtime/base/hexadecimal.hpp"
 #include "runtime/base/quiet_thread.hpp"
 #include "runtime/base/random_bits.hpp"
+#include "runtime/base/usable_descriptors.hpp"
 #include "runtime/metrics/metrics_connection.hpp"
 #include "runtime/metrics/metrics_place.hpp"
 #include "runtime/net/accept_loop.hpp"
@@ -20,6 +21,10 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 const std::string server_name = "metrics server";
+
+/// So many connections may be open where the process may open few descriptors: a page that is
+/// shown, a scraper and probes.
+constexpr std::size_t connections_least = 4;
 
 tcp::acceptor listen(asio::io_context& io, const metrics_server_options& options) {
   const bool tries_more = options.next_free && options.port != 0;
@@ -43,6 +48,8 @@ class metrics_server::listener {
  public:
   listener(const metrics_registry& registry, metrics_server_options options)
       : options_(std::move(options)),
+        connections_max_(detail::bounded_connections(
+            options_.connections_max, detail::usable_descriptors(), connections_least)),
         hosts_(options_.address, options_.allowed_hosts, "--metrics-allow-host"),
         sources_{registry, options_, detail::hexadecimal(detail::random_bits())},
         scrapes_(registry, io_),
@@ -65,11 +72,12 @@ class metrics_server::listener {
 
  private:
   void admit(tcp::socket socket) {
-    if (table_.open.size() >= options_.connections_max) table_.evict_one();
+    if (table_.open.size() >= connections_max_) table_.evict_one();
     std::make_shared<detail::metrics_connection>(std::move(socket), table_)->start();
   }
 
   const metrics_server_options options_;
+  const std::size_t connections_max_;
   const detail::own_hosts hosts_;
   const detail::answer_sources sources_;
   detail::metrics_connections table_{options_, hosts_, sources_, scrapes_};

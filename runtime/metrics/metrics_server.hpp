@@ -45,7 +45,9 @@ struct metrics_server_options {
   std::chrono::milliseconds header_timeout{5000};
   /// The time between two requests of a connection.
   std::chrono::milliseconds idle_timeout{30000};
-  std::size_t connections_max = 64;  ///< The number of connections that may be open at once.
+  /// The number of connections that may be open at once. There are at most an eighth of the
+  /// descriptors that this process may open (ulimit -n), but four in any case.
+  std::size_t connections_max = 64;
   /// Further names by which the server may be asked; see metrics_place::allowed_hosts.
   std::vector<std::string> allowed_hosts = {};
 };

@@ -1,6 +1,5 @@
 #include "runtime/metrics/process_collector.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,6 +8,8 @@
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "runtime/base/usable_descriptors.hpp"
 
 namespace troupe::detail {
 
@@ -59,9 +60,9 @@ std::optional<double> open_files() {
 }
 
 std::optional<double> open_files_max() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-  return static_cast<double>(limit.rlim_cur);
+  const auto limit = usable_descriptors();
+  if (!limit) return {};
+  return static_cast<double>(*limit);
 }
 
 MetricFamily make_family(std::string name, std::string help, MetricType type, double value) {

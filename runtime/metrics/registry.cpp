@@ -24,6 +24,10 @@ namespace troupe {
 
 namespace detail {
 
+/// What the counts of all retired collectors may take in memory. A node that comes and goes could
+/// otherwise leave other series each time.
+constexpr std::size_t retired_bytes_max = std::size_t{32} << 20;
+
 class metrics_store {
  public:
   metrics_store()
@@ -32,7 +36,7 @@ class metrics_store {
                 .Name("troupe_metrics_rejected_total")
                 .Help("Values and names that were refused because they would spoil a scrape.")
                 .Register(registry)),
-        retired_(rejections) {}
+        retired_(rejections, retired_bytes_max) {}
 
   /// Returns every collector that still exists, in the order of registration. If `of_the_retired`
   /// is given, it gets the counts of the retired collectors at the same moment.

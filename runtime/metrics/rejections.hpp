@@ -15,6 +15,7 @@ enum class rejection {
   name,         ///< A collector reported an invalid name, of a metric or of a label.
   kind,         ///< Two collectors reported one name as different kinds of metric.
   collector,    ///< A collector threw.
+  memory,       ///< The counts of processes that have gone, or of services, take too much memory.
   count_
 };
 
@@ -22,8 +23,8 @@ enum class rejection {
 class metric_rejections {
  public:
   explicit metric_rejections(prometheus::Family<prometheus::Counter>& family) {
-    static constexpr std::array names = {"nonfinite", "negative", "label_value",
-                                         "name",      "kind",     "collector"};
+    static constexpr std::array names = {"nonfinite", "negative",  "label_value", "name",
+                                         "kind",      "collector", "memory"};
     static_assert(names.size() == std::tuple_size_v<decltype(counts_)>);
     for (std::size_t i = 0; i < names.size(); ++i) counts_[i] = &family.Add({{"reason", names[i]}});
   }

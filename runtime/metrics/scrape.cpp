@@ -42,6 +42,18 @@ bool have_same_bounds(const ClientMetric::Histogram& a, const ClientMetric::Hist
                     [](const auto& x, const auto& y) { return x.upper_bound == y.upper_bound; });
 }
 
+/// The bytes that a map takes for a name or a series beside its texts, at most about so many.
+constexpr std::size_t entry_bytes = 512;
+
+/// About the bytes that a series takes with its labels, which are in memory twice.
+std::size_t bytes_of(const ClientMetric& metric) {
+  std::size_t bytes = entry_bytes;
+  for (const auto& label : metric.label)
+    bytes += 2 * (sizeof label + label.name.size() + label.value.size());
+  return bytes + metric.histogram.bucket.size() * sizeof(ClientMetric::Bucket) +
+         metric.summary.quantile.size() * sizeof(ClientMetric::Quantile);
+}
+
 void merge(MetricType type, ClientMetric& into, ClientMetric from) {
   if (type == MetricType::Counter) {
     into.counter.value += from.counter.value;
@@ -71,8 +83,12 @@ void scrape::add(std::vector<prometheus::MetricFamily> families) {
       rejections_.count(rejection::name);
       continue;
     }
-    auto& to =
-        families_.try_emplace(each.name, family{one_line(each.help), each.type, {}}).first->second;
+    auto known = families_.find(each.name);
+    if (known == families_.end()) {
+      if (!take(entry_bytes + each.name.size() + each.help.size())) continue;
+      known = families_.emplace(each.name, family{one_line(each.help), each.type, {}}).first;
+    }
+    auto& to = known->second;
     if (to.type != each.type) {
       rejections_.count(rejection::kind);
       continue;
@@ -98,11 +114,23 @@ void scrape::add_series(family& to, ClientMetric metric) {
   std::sort(metric.label.begin(), metric.label.end());
   const auto known = to.series.find(metric.label);
   if (known != to.series.end()) {
+    // A histogram of other buckets takes the place of the one before.
+    const auto before = bytes_of(known->second), after = bytes_of(metric);
+    if (after > before && !take(after - before)) return;
     merge(to.type, known->second, std::move(metric));
-  } else {
+  } else if (take(bytes_of(metric))) {
     auto labels = metric.label;
     to.series.emplace(std::move(labels), std::move(metric));
   }
+}
+
+bool scrape::take(std::size_t bytes) {
+  if (bytes > bytes_max_ - bytes_) {
+    rejections_.count(rejection::memory);
+    return false;
+  }
+  bytes_ += bytes;
+  return true;
 }
 
 std::vector<prometheus::MetricFamily> scrape::families() const {

@@ -3,6 +3,8 @@
 
 #include <prometheus/metric_family.h>
 
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +17,11 @@ namespace troupe::detail {
 /// the rules.
 class scrape {
  public:
-  explicit scrape(metric_rejections& rejections) : rejections_(rejections) {}
+  /// Names and series beyond `bytes_max` bytes in memory are left out, and each is counted as a
+  /// rejection. Those that are there go on being merged.
+  explicit scrape(metric_rejections& rejections,
+                  std::size_t bytes_max = std::numeric_limits<std::size_t>::max())
+      : rejections_(rejections), bytes_max_(bytes_max) {}
 
   /// Sets the kinds and helps of these families, unless they are known. Their samples are not
   /// added.
@@ -32,8 +38,12 @@ class scrape {
   };
 
   void add_series(family& to, prometheus::ClientMetric metric);
+  /// Takes so many bytes of the bound. Returns false, and counts a rejection, if they are not left.
+  bool take(std::size_t bytes);
 
   metric_rejections& rejections_;
+  const std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
   std::map<std::string, family> families_;
 };
 

@@ -21,7 +21,8 @@ class trace_file_error final : public std::runtime_error {
 class trace_file {
  public:
   /// Creates the file, which stays empty until the end. An empty path means no file and no trace.
-  /// Throws trace_file_error if the file can't be written.
+  /// Throws trace_file_error if the file can't be written, or is there and is not a regular file: a
+  /// FIFO would wait for its reader.
   explicit trace_file(std::string path);
   trace_file(const trace_file&) = delete;
   /// Writes the trace to the file. Errors are logged.

@@ -197,6 +197,16 @@ class TrainingRecord(unittest.TestCase):
             "a node: memory in the first quarter 100, in the last 106, expected at most 105"])
         self.assertEqual(len(record.check_growth("a node", samples(100, 91, 41))), 2)
 
+    def test_processes_that_are_just_being_replaced_are_no_growth_and_those_left_behind_are(self):
+        def samples(*counts):
+            return [{"memory": 100, "descriptors": 10 * count, "threads": count, "processes": count} for count in counts]
+        replaced = samples(18, 16, 17, 18, 20, 18, 18, 16, 18, 16, 20, 19)
+        self.assertEqual(record.check_growth("all processes", replaced, True), [])
+        self.assertEqual(len(record.check_growth("node-1", replaced)), 3)
+        left_behind = samples(18, 16, 17, 18, 20, 18, 20, 18, 19, 22, 20, 19)
+        self.assertIn("all processes: processes in the first quarter 17, in the last 19, expected at most 17",
+                      record.check_growth("all processes", left_behind, True))
+
     def test_a_moment_at_the_end_is_no_growth(self):
         flat = {"memory": 100, "descriptors": 9, "threads": 4}
         self.assertEqual(record.check_growth("a node", [flat] * 15 + [{"memory": 900, "descriptors": 90, "threads": 40}]), [])
@@ -281,6 +291,18 @@ class TrainingJudgement(unittest.TestCase):
         (self.run.directory / "progress.csv").write_text(progress_of(1, 2, 4))
         self.assert_wrong("progress.csv: after update 2 at step 256 comes update 4 at step 512, expected update 3 at a "
                           "later step")
+
+    def test_the_figures_are_those_of_the_run_and_not_of_what_hurts_it(self):
+        def start():
+            child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+            self.addCleanup(child.communicate)
+            return child
+        self.run.controller, self.run.nodes = start(), {1: start()}
+        of_the_run = self.run.controller.pid, self.run.nodes[1].pid
+        self.run.relay, self.run.metrics = start(), start()
+        figures = self.run.read_figures()
+        self.assertEqual(list(figures), ["controller-2", f"node-1 ({of_the_run[1]})", "all processes"])
+        self.assertEqual(figures["all processes"]["processes"], len(of_the_run))
 
     def test_growth_is_judged_of_those_that_live_for_half_of_a_run_of_half_an_hour(self):
         grows = [{"memory": size, "descriptors": 9, "threads": 4} for size in (100, 100, 100, 100, 110, 110, 110, 110)]

@@ -6,10 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "actors/openenv/client/waiting.hpp"
@@ -81,14 +82,12 @@ std::string shown(const std::string& pattern, const json& observation) {
 }
 
 json read_description(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored))
     throw std::invalid_argument(
         "world_options.view: expected echo, coding, textarena, tools, "
         "openspiel, the name of a game or a readable file, got \"" +
         path + '"');
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_json(text, path);
+  return read_json_file(path);
 }
 
 // ---- the world ---------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ void cycle_watch::told(const replica_slot& slot, replica_waits waits) {
   if (place == asked_.end()) return;
   auto answered = asked_.extract(place);
   answered.mapped().waits = std::move(waits);
+  answered.mapped().late = false;
   answers_.insert(std::move(answered));
 }
 
@@ -61,6 +62,7 @@ void cycle_watch::look() {
   std::lock_guard lock(mutex_);
   if (!services_) return;
   std::erase_if(asked_, [](const auto& entry) { return entry.second.slot->ended(); });
+  if (waits_for_answers()) return look_later();
   // A replica that has not answered is in a long turn, and there may be a cycle behind it.
   if (asked_.empty()) --looks_left_;
   services = services_();
@@ -84,6 +86,15 @@ void cycle_watch::look() {
   if (!looks_later_) return before_.clear();
   ask(services);
   look_later();
+}
+
+bool cycle_watch::waits_for_answers() {
+  const bool lacks_some =
+      std::any_of(asked_.begin(), asked_.end(), [](const auto& e) { return !e.second.late; });
+  if (lacks_some && ++delays_ <= delays_max) return true;
+  delays_ = 0;
+  for (auto& [serial, one] : asked_) one.late = true;
+  return false;
 }
 
 void cycle_watch::ask(const service_list& services) {

@@ -40,6 +40,7 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
     std::shared_ptr<replica_slot> slot;
     std::size_t service;
     replica_waits waits;
+    bool late = false;  ///< True if a search has been made without it.
   };
   using answers = std::map<std::uint64_t, answer>;  ///< Keyed by the replica's serial.
   /// The identity of a wait, for comparison between two searches.
@@ -65,11 +66,17 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   /// The number of searches after the last note: the first asks the replicas, the second sees which
   /// calls wait, and the third sees which still do.
   static constexpr int looks = 3;
+  /// So many times a search is put off for answers that have not come. Two searches in a row must
+  /// see the same wait, which they could not if the answers about it came to every other one. A
+  /// replica in a long turn does not answer, and puts off one search.
+  static constexpr int delays_max = 10;
 
   void told(const replica_slot& slot, replica_waits waits);
   void look_again();
   void look_later();
   void look();
+  /// Says whether the search is to be put off. REQUIRES: the mutex is held.
+  bool waits_for_answers();
   void ask(const service_list& services);
   static std::vector<wait> waits_of(const service_list& services, const answers& told);
   static void report(const service_list& services, const answers& told,
@@ -81,6 +88,7 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   std::mutex mutex_;
   std::function<service_list()> services_;  ///< Null once closed.
   bool looks_later_ = false;                ///< True while the clock is set to ring.
+  int delays_ = 0;                          ///< How often the next search has been put off.
   answers asked_;                           ///< The answers that have not come.
   answers answers_;                         ///< The answers since the last search.
   std::vector<wait> before_;                ///< The calls that waited at the last search.

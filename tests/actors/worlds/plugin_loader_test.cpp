@@ -1,10 +1,13 @@
 #include "actors/worlds/plugin_loader.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
 #include "actors/worlds/registry.hpp"
 #include "runtime/base/build_stamp.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/test.hpp"
@@ -73,6 +76,13 @@ TEST_CASE("plug-in: a file that is no plug-in is refused, and the message says w
   std::filesystem::remove(text);
   CHECK_THAT(error_of(path_of("plain.so")),
              Contains("expected a plug-in with TROUPE_PLUGIN in its source"));
+}
+
+TEST_CASE("plug-in: a FIFO is refused, and the loader does not wait for its writer") {
+  const temporary_folder folder;
+  const std::string fifo = folder.path / "world.so";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(error_of(fifo) == fifo + ": expected a plug-in, got something that is not a regular file");
 }
 
 TEST_CASE("plug-in: one of another build of Troupe is refused, and both builds are told") {

@@ -127,10 +127,12 @@ class Training(run.Run):
     # ---- figures
 
     def read_figures(self):
-        """Of the controller, of each node and of all processes together, by name."""
+        """Of the controller, of each node and of all processes of the run together, by name. The relay is no part of the
+        run: it keeps the sockets of each link that it has forgotten."""
         named = {self.controller.pid: f"controller-{self.life}",
                  **{node.pid: f"node-{number} ({node.pid})" for number, node in list(self.nodes.items())}}
-        found = {pid: training_record.read_figures(pid) for pid in processes.descendants(os.getpid())}
+        found = {pid: training_record.read_figures(pid) for pid in processes.descendants(os.getpid())
+                 if pid not in (self.relay.pid, self.metrics.pid)}
         found = {pid: figures for pid, figures in found.items() if figures}
         return {**{name: found[pid] for pid, name in named.items() if pid in found},
                 "all processes": training_record.add_up(found.values())}
@@ -200,7 +202,7 @@ class Training(run.Run):
         wrong = [*self.check_lives(), *self.check_best_scores(), *self.check_end(), *self.check_recoveries(),
                  *training_record.check_progress(progress)]
         for name in self.judged_growth():
-            wrong += training_record.check_growth(name, self.samples[name])
+            wrong += training_record.check_growth(name, self.samples[name], name == "all processes")
         figures = {"updates": training_record.updates_of(progress), "controllers": self.life,
                    "checkpoint": training_record.newest_checkpoint(self.directory), "faults": len(self.recoveries),
                    "recovery_max_s": max(self.recoveries, default=None), "breaches": wrong, "figures": {}}

@@ -74,6 +74,18 @@ TEST_CASE("certificates: nothing is overwritten, and bad input is named") {
   CHECK_THROWS_WITH(make_authority(made.path / "x", std::chrono::days(0)), has_text("days"));
 }
 
+TEST_CASE("credentials: a FIFO is refused by its name, and nothing waits for its writer") {
+  authority made;
+  fs::remove(made.node / "key.pem");
+  REQUIRE(::mkfifo((made.node / "key.pem").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"),
+                    has_text("key.pem: cannot read it: expected a regular file, got a FIFO"));
+  fs::remove(made.path / "ca.key.pem");
+  REQUIRE(::mkfifo((made.path / "ca.key.pem").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a", "node", {}}),
+                    has_text("ca.key.pem: expected a regular file, got a FIFO"));
+}
+
 TEST_CASE("credentials: files that will not do are named at the start") {
   authority made;
   CHECK_NOTHROW(load_credentials(made.node, "node"));

@@ -1,5 +1,6 @@
 #include "runtime/config/json_text.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -7,6 +8,7 @@
 #include <random>
 
 #include "runtime/config/config_error.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace {
@@ -88,6 +90,20 @@ TEST_CASE("read_json_file: what can not be read is refused with the file's name"
   CHECK_THROWS_WITH(troupe::read_json_file(folder / "large.json"),
                     Catch::Contains("expected at most 16777216 bytes"));
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("read_json_file: a FIFO or a device is refused, and nothing waits for it", "[config]") {
+  const temporary_folder folder;
+  const auto fifo = folder.path / "fifo.json";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(troupe::read_json_file(fifo),
+                    fifo.string() + ": expected a regular file, got a FIFO");
+  CHECK_THROWS_WITH(troupe::read_json_file("/dev/zero"),
+                    "/dev/zero: expected a regular file, got a device");
+  // A path that the user has typed may be a link.
+  std::ofstream(folder.path / "good.json") << "{\"a\": 1}";
+  std::filesystem::create_symlink("good.json", folder.path / "link.json");
+  CHECK(troupe::read_json_file(folder.path / "link.json") == json{{"a", 1}});
 }
 
 TEST_CASE("apply_override: sets a value by its path and creates objects on the way", "[config]") {

@@ -1,5 +1,7 @@
 #include "runtime/config/yaml_text.hpp"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -107,6 +109,9 @@ TEST_CASE("yaml: a configuration file is YAML by its name's ending", "[config]")
   CHECK_THROWS_WITH(troupe::load_config(folder / "run.json", {}), Catch::Contains("expected JSON"));
   CHECK_THROWS_WITH(troupe::load_config(folder / "none.yaml", {}),
                     Catch::Contains("none.yaml: expected a readable file"));
+  REQUIRE(::mkfifo((folder / "fifo.yaml").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(troupe::load_config(folder / "fifo.yaml", {}),
+                    Catch::Contains("fifo.yaml: expected a regular file, got a FIFO"));
   std::filesystem::remove_all(folder);
 }
 

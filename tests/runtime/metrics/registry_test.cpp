@@ -246,6 +246,60 @@ TEST_CASE("metrics: what a retired collector counted stays, its gauges go") {
   CHECK(occurrences(text, "troupe_calls_in_flight") == 0);
 }
 
+TEST_CASE("metrics: what retired collectors leave has a bound, and the rest is counted") {
+  metrics_registry metrics;
+  const auto retire = [&](std::vector<prometheus::MetricFamily> families) {
+    const auto collector = std::make_shared<fixed_collector>(std::move(families));
+    metrics.add(collector);
+    metrics.retire(collector);
+  };
+  const auto text_of = [](int number) { return std::to_string(number) + std::string(40, 'x'); };
+  retire({family("troupe_calls_total", MetricType::Counter, 2)});
+  for (int round = 0; round < 60; ++round) {
+    auto labels = family("troupe_rude_total", MetricType::Counter, 1, text_of(0));
+    for (int i = 1; i < 800; ++i) {
+      labels.metric.push_back(labels.metric.front());
+      labels.metric.back().label[0].value = text_of(1000 * round + i);
+    }
+    std::vector<prometheus::MetricFamily> all{labels};
+    for (int i = 0; i < 200; ++i) {
+      all.push_back(family("troupe_rude_" + std::to_string(1000 * round + i) + "_total",
+                           MetricType::Counter, 1, "a"));
+      all.back().help = std::string(1000, 'h');
+    }
+    retire(std::move(all));
+  }
+  retire({family("troupe_calls_total", MetricType::Counter, 3)});
+  const auto text = metrics.text();
+  CHECK(text.size() < (std::size_t{32} << 20));
+  CHECK(series(text, "troupe_calls_total{service=\"a\"}") == 5);  // It was there before.
+  CHECK(series(text, "troupe_rude_total{service=\"" + text_of(0) + "\"}") == 60);
+  CHECK(series(text, "troupe_rude_total{service=\"" + text_of(1) + "\"}") == 1);
+  CHECK(occurrences(text, text_of(59001)) == 0);
+  CHECK(series(text, rejected("memory")) > 10000);
+}
+
+TEST_CASE("metrics: a retired histogram that gets other buckets has the same bound") {
+  metrics_registry metrics;
+  const auto histogram_of = [](int buckets) {
+    auto made = family("troupe_rude_seconds", MetricType::Histogram, 0);
+    for (int i = 0; i < buckets; ++i) {
+      auto& bucket = made.metric[0].histogram.bucket.emplace_back();
+      bucket.upper_bound = i;
+    }
+    return made;
+  };
+  const auto retire = [&](MetricFamily one) {
+    const auto collector = std::make_shared<fixed_collector>(std::vector{std::move(one)});
+    metrics.add(collector);
+    metrics.retire(collector);
+  };
+  retire(histogram_of(10));
+  retire(histogram_of(2'500'000));
+  CHECK(occurrences(metrics.text(), "troupe_rude_seconds_bucket") == 11);  // With that of infinity.
+  CHECK(series(metrics.text(), rejected("memory")) == 1);
+}
+
 TEST_CASE("metrics: the process is described under the standard names") {
   const auto text = metrics_registry().text();
   CHECK(series(text, "process_resident_memory_bytes") > 1e6);

@@ -96,6 +96,31 @@ TEST_CASE("remote cycles: two processes that call each other") {
   run_everywhere(wait_for_room_there, between_looks);
 }
 
+struct numbered_worker {
+  std::uint64_t number_of_work() { return detail::strand::current().slice; }
+};
+
+task<> compare_numbers(system& sys) {
+  auto two = co_await sys.serve<numbered_worker>(
+      {.name = "two", .replicas = 2, .placement = placement::process});
+  const auto numbers = co_await two.fanout<&numbered_worker::number_of_work>();
+  REQUIRE(numbers.size() == 2);
+  CHECK(numbers[0] >> 48 != numbers[1] >> 48);  // Above the bits of an address.
+}
+
+TEST_CASE("remote cycles: work of two processes has different numbers, whatever its addresses") {
+  troupe::system sys;
+  sys.run(compare_numbers(sys));
+}
+
+TEST_CASE("remote cycles: answers that take longer than the time between looks are waited for") {
+  troupe::system sys({.deterministic = true,
+                      .seed = 7,
+                      .faults = fault_plan::parse("delay=1:400ms"),
+                      .cycle_check = between_looks});
+  sys.run(with_timeout(wait_for_room_there(sys), 30s));
+}
+
 task<std::string> end_of_hold(service<hiker> by, service<room> first, service<room> then) {
   const auto held = co_await by.try_route<&hiker::hold_two>(first, then);
   co_return held ? "none" : describe(held.error());

@@ -3,6 +3,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -162,6 +163,15 @@ TEST_CASE("openenv TLS: a file without certificates is refused by its name", "[o
   std::ofstream(file) << "nothing";
   const auto make = [&] { client({.urls = {"https://localhost"}, .authorities = file}); };
   CHECK_THROWS_WITH(make(), Catch::Contains("authorities") && Catch::Contains(file));
+}
+
+TEST_CASE("openenv TLS: a FIFO of certificates is refused, and nothing waits for its writer",
+          "[openenv]") {
+  const temporary_folder folder;
+  const std::string file = folder.path / "fifo.pem";
+  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+  const auto make = [&] { client({.urls = {"https://localhost"}, .authorities = file}); };
+  CHECK_THROWS_WITH(make(), Catch::Contains("authorities") && Catch::Contains("got a FIFO"));
 }
 
 }  // namespace
