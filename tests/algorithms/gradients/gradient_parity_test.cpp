@@ -215,10 +215,11 @@ parity td3_case(case_random& random) {
   const auto actor = in_double(state["actor"]);
   const auto critics = in_double(state["critics"]);
   const auto& net = learner.policy().stack();
+  const auto smallest = [](variable q, const transition_batch&) { return row_min(q); };
   const auto expected_critics =
       gradient_by_torch(state["critics"], at::kDouble, [&](graph& g, const parameter_block& block) {
         return td3_critic_loss(g, net, {state["target_actor"]}, learner.critics(), block, batch,
-                               noise, nullptr)
+                               noise, smallest)
             .loss;
       });
   kink_watch watch;
