@@ -238,8 +238,8 @@ TEST_CASE("sft run: options without effect are told") {
   config.evaluation.examples = 2;
   std::vector<std::string> names;
   for (const auto& one : algorithm_with(config).settings.idle) names.push_back(one.name);
-  CHECK(names == std::vector<std::string>{"trainer.epochs", "trainer.final_share",
-                                          "trainer.lora.alpha", "evaluation.examples"});
+  CHECK(names == std::vector<std::string>{"evaluation.examples", "trainer.epochs",
+                                          "trainer.final_share", "trainer.lora.alpha"});
   config.trainer.lora.rank = 2;
   CHECK(algorithm_with(config).settings.idle.size() == 3);
 }
