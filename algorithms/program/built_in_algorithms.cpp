@@ -21,9 +21,9 @@ namespace troupe {
 std::vector<named_algorithm> built_in_algorithms() {
   return {
       algorithm_of<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
-                                  "asynchronous actor-critic with V-trace, sync and async"),
       algorithm_of<a2c_config>("a2c", "advantage actor-critic, sync and async"),
       algorithm_of<impala_config>("impala",
+                                  "asynchronous actor-critic with V-trace, sync and async"),
       algorithm_of<reinforce_config>("reinforce",
                                      "Williams's policy gradient, with a baseline or without"),
       algorithm_of<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
