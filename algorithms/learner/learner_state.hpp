@@ -4,7 +4,7 @@
 //   void dqn_learner::visit_state(state_visitor& visit) {
 //     learner::visit_state(visit);
 //     visit("parameters", online_.parameters());
-//     visit("optimizer", trained_.optimizer());
+//     trained_.visit_state(visit);
 //   }
 
 #include <cstdint>
