@@ -89,7 +89,8 @@ class strand {
   bool run();
 
   /// Identifies the work that the running coroutine belongs to. In a replica it is the call: its id
-  /// in the trace or, without a trace, its address. 0 means no known work. A coroutine keeps its
+  /// in the trace or, without a trace, a number of its process and its address, so that calls in
+  /// several processes differ. 0 means no known work. A coroutine keeps its
   /// value while it waits, and coroutines that it starts inherit the value.
   std::uint64_t slice = 0;
   /// Where the actor's trace is kept; null where nothing is traced.

@@ -122,6 +122,8 @@ class metrics_registry {
   /// them once. Its gauges don't stay. If the label `whose` is given, at most
   /// `retired_values_max` different values of it are kept. The counts of collectors that are
   /// retired later, with other values, are added up under the value "other".
+  /// All counts that stay take at most 32 MiB; names and series beyond are left out and counted as
+  /// rejected.
   void retire(const std::shared_ptr<const prometheus::Collectable>& collector,
               const std::string& whose = "");
   static constexpr std::size_t retired_values_max = 100;

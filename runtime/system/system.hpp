@@ -38,7 +38,8 @@ struct system_options {
   /// The interval, >= 0, between two searches for services that wait for each other in a cycle with
   /// full queues. The calls in such a cycle end as `overloaded` between 2 and 4 intervals after the
   /// cycle has formed, even if a timeout or another branch of `any` would have ended the wait
-  /// later. 0 means no search.
+  /// later. A search is put off, at most ten times, while a process has not answered which of its
+  /// calls wait. 0 means no search.
   duration cycle_check = std::chrono::seconds(1);
   /// The time, > 0, after which a turn is long: the metric troupe_replicas_in_long_turn counts its
   /// replica, and the log names the services of such turns if they hold every thread of the pool.
