@@ -75,20 +75,10 @@ struct episode_log_section {
 };
 
 /// The part of every off-policy algorithm's configuration that does not depend on its update rule.
-struct off_policy_config {
-  std::string algo;  ///< The algorithm's name, such as "dqn".
-  env_section env;
-  std::int64_t total_steps = 100'000;
-  std::optional<std::int64_t> schedule_steps = {};
-  std::uint64_t seed = 1;
-  training_mode mode = training_mode::sync;
+struct off_policy_config : run_config {
   collection_section collection;
   ring_section replay;
-  evaluation_section evaluation;
-  checkpoint_section checkpoint;
   episode_log_section log;
-  bool deterministic = false;
-  std::string faults;
 
   /// The number of environment steps of one collection.
   std::int64_t steps_of_collection() const;
@@ -184,38 +174,16 @@ void describe_training(options_schema<Options>& s) {
 /// Describes the fields of off_policy_config_with for a Config derived from one.
 template <class Config>
 void describe_off_policy(options_schema<Config>& s) {
-  s.field("algo", &off_policy_config::algo)
-      .one_of({Config().algo})
-      .help("The name of the algorithm.");
-  s.field("env", &off_policy_config::env).help("The environment that the policy learns on.");
-  s.field("total_steps", &off_policy_config::total_steps)
-      .at_least(1)
-      .at_most(1e15)
-      .unit("environment steps")
-      .help(
-          "Training ends after at least so many environment steps; the last collection is "
-          "completed.");
-  describe_schedule_steps(s, &off_policy_config::schedule_steps, "environment steps");
-  s.field("seed", &off_policy_config::seed)
-      .help("The seed of weights, actions, minibatches and environments.");
-  s.field("mode", &off_policy_config::mode)
-      .help(
-          "sync alternates between collections and updates; async collects while the trainer "
-          "trains.");
-  s.field("collection", &off_policy_config::collection)
-      .help("The collection of experience and its ratio to training.");
-  describe_async(s, &off_policy_config::collection, &collection_section::workers,
-                 &collection_section::max_staleness);
-  s.field("replay", &off_policy_config::replay)
-      .help("The replay, from which training draws transitions.");
-  s.field("evaluation", &off_policy_config::evaluation)
-      .help("Evaluations play episodes without exploration and store nothing.");
-  s.field("checkpoint", &off_policy_config::checkpoint)
-      .help("The checkpoints from which a run can be resumed.");
-  s.field("log", &off_policy_config::log).help("The rows of progress.csv.");
-  s.field("trainer", &Config::trainer).help("The options of the update rule.");
-  s.field("policy", &Config::policy).help("The options of the networks.");
-  describe_deterministic(s);
+  describe_run(s, "collection", "weights, actions, minibatches", "without exploration", [&] {
+    s.field("collection", &off_policy_config::collection)
+        .help("The collection of experience and its ratio to training.");
+    describe_async(s, &off_policy_config::collection, &collection_section::workers,
+                   &collection_section::max_staleness);
+    s.field("replay", &off_policy_config::replay)
+        .help("The replay, from which training draws transitions.");
+    s.field("trainer", &Config::trainer).help("The options of the update rule.");
+    s.field("policy", &Config::policy).help("The options of the networks.");
+  });
   s.option(&off_policy_config::replay, &ring_section::capacity)
       .must_be(
           [](const Config& c) {

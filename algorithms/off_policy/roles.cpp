@@ -215,26 +215,20 @@ void require_room(const run_settings& settings, const ring_section& replay,
 }  // namespace
 
 run_settings settings_of(const off_policy_config& c, network_options acting, std::string resolved) {
+  auto settings = settings_of(static_cast<const run_config&>(c), std::move(resolved));
+  const bool sync = c.mode == training_mode::sync;
   acting.normalize_obs = c.env.normalize_obs;
-  return {.algo = c.algo,
-          .env = c.env,
-          .seed = c.seed,
-          .mode = c.mode,
-          .evaluation = c.evaluation,
-          .checkpoint = c.checkpoint,
-          .deterministic = c.deterministic,
-          .faults = fault_plan_of(c.faults),
-          .network = std::move(acting),
-          .updates = c.updates(),
-          .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
-          .schedule_steps = c.steps_of_schedules(),
-          .config = std::move(resolved),
-          // Sync mode uses one thread; a switch between threads would cost tens of microseconds.
-          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0},
-          .update_options = "collection.train_freq * env.n_envs",
-          .steps_of_update = c.steps_of_collection(),
-          .replicas_at_once = c.mode == training_mode::sync ? 1 : c.collection.workers,
-          .replicas_option = c.mode == training_mode::sync ? "mode=sync" : "collection.workers"};
+  settings.network = std::move(acting);
+  settings.updates = c.updates();
+  settings.total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection();
+  settings.schedule_steps = c.steps_of_schedules();
+  // Sync mode uses one thread; a switch between threads would cost tens of microseconds.
+  settings.threads = sync ? 1 : 0;
+  settings.update_options = "collection.train_freq * env.n_envs";
+  settings.steps_of_update = c.steps_of_collection();
+  settings.replicas_at_once = sync ? 1 : c.collection.workers;
+  settings.replicas_option = sync ? "mode=sync" : "collection.workers";
+  return settings;
 }
 
 algorithm algorithm_with(off_policy_algorithm algorithm) {

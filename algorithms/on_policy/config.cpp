@@ -22,8 +22,6 @@ std::int64_t on_policy_config::steps_of_schedules() const {
   return scheduled.updates() * steps_of_update();
 }
 
-fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
-
 void describe(enum_schema<optimizer_kind>& s) {
   s.name("adam", optimizer_kind::adam)
       .name("rmsprop", optimizer_kind::rmsprop)

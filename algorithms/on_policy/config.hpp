@@ -87,21 +87,11 @@ struct placement_section {
 };
 
 /// The base of the configurations of all on-policy algorithms.
-struct on_policy_config {
-  std::string algo;
-  env_section env;
-  std::int64_t total_steps = 100'000;
-  std::optional<std::int64_t> schedule_steps = {};
-  std::uint64_t seed = 1;
-  training_mode mode = training_mode::sync;
+struct on_policy_config : run_config {
   rollout_section rollout;
   network_options policy;
   placement_section placement;
-  evaluation_section evaluation;
-  checkpoint_section checkpoint;
   log_section log;
-  bool deterministic = false;
-  std::string faults;
 
   /// The options of the network, which normalises its observations itself if env.normalize_obs.
   network_options network() const;
@@ -111,8 +101,6 @@ struct on_policy_config {
   std::int64_t updates() const;
   /// The number of environment steps over which schedules run, in whole updates.
   std::int64_t steps_of_schedules() const;
-  /// Reads `faults`. Throws fault_plan_error.
-  fault_plan plan() const;
 };
 
 void describe(enum_schema<optimizer_kind>& s);
@@ -223,36 +211,14 @@ void describe(options_schema<on_policy_options>& s);
 /// Describes the fields of on_policy_config for a Config derived from it.
 template <class Config>
 void describe_on_policy(options_schema<Config>& s) {
-  s.field("algo", &on_policy_config::algo)
-      .one_of({Config().algo})
-      .help("The name of the algorithm.");
-  s.field("env", &on_policy_config::env).help("The environment that the policy learns on.");
-  s.field("total_steps", &on_policy_config::total_steps)
-      .also_known_as({"total_timesteps", "steps"})
-      .at_least(1)
-      .at_most(1e15)
-      .unit("environment steps")
-      .help(
-          "Training ends after at least so many environment steps; the last rollout is completed.");
-  describe_schedule_steps(s, &on_policy_config::schedule_steps, "environment steps");
-  s.field("seed", &on_policy_config::seed)
-      .help("The seed of weights, actions, minibatches and environments.");
-  s.field("mode", &on_policy_config::mode)
-      .help(
-          "sync alternates between rollouts and updates; async makes rollouts while the trainer "
-          "trains.");
-  s.field("rollout", &on_policy_config::rollout).help("The size and number of rollouts.");
-  describe_async(s, &on_policy_config::rollout, &rollout_section::workers,
-                 &rollout_section::max_staleness);
-  s.field("policy", &on_policy_config::policy).help("The network of policy and critic.");
-  s.field("placement", &on_policy_config::placement)
-      .help("The placement of the policy and the trainer.");
-  s.field("evaluation", &on_policy_config::evaluation)
-      .help("Evaluations play episodes with the likeliest actions and store nothing.");
-  s.field("checkpoint", &on_policy_config::checkpoint)
-      .help("The checkpoints from which a run can be resumed.");
-  s.field("log", &on_policy_config::log).help("The rows of progress.csv.");
-  describe_deterministic(s);
+  describe_run(s, "rollout", "weights, actions, minibatches", "with the likeliest actions", [&] {
+    s.field("rollout", &on_policy_config::rollout).help("The size and number of rollouts.");
+    describe_async(s, &on_policy_config::rollout, &rollout_section::workers,
+                   &rollout_section::max_staleness);
+    s.field("policy", &on_policy_config::policy).help("The network of policy and critic.");
+    s.field("placement", &on_policy_config::placement)
+        .help("The placement of the policy and the trainer.");
+  });
   s.option(&on_policy_config::rollout, &rollout_section::groups)
       .must_be(
           [](const Config& c) {

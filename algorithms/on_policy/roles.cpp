@@ -161,24 +161,18 @@ task<> on_policy::save(checkpoint& to) {
 
 run_settings settings_of(const on_policy_config& c, std::string resolved,
                          std::vector<idle_option> idle) {
-  return {.algo = c.algo,
-          .env = c.env,
-          .seed = c.seed,
-          .mode = c.mode,
-          .evaluation = c.evaluation,
-          .checkpoint = c.checkpoint,
-          .deterministic = c.deterministic,
-          .faults = c.plan(),
-          .network = c.network(),
-          .updates = c.updates(),
-          .total_steps = c.updates() * c.steps_of_update(),
-          .schedule_steps = c.steps_of_schedules(),
-          .config = std::move(resolved),
-          .update_options = "rollout.n_steps * env.n_envs * rollout.batch",
-          .steps_of_update = c.steps_of_update(),
-          .replicas_at_once = c.mode == training_mode::sync ? c.rollout.batch : c.rollout.workers,
-          .replicas_option = c.mode == training_mode::sync ? "rollout.batch" : "rollout.workers",
-          .idle = std::move(idle)};
+  auto settings = settings_of(static_cast<const run_config&>(c), std::move(resolved));
+  const bool sync = c.mode == training_mode::sync;
+  settings.network = c.network();
+  settings.updates = c.updates();
+  settings.total_steps = c.updates() * c.steps_of_update();
+  settings.schedule_steps = c.steps_of_schedules();
+  settings.update_options = "rollout.n_steps * env.n_envs * rollout.batch";
+  settings.steps_of_update = c.steps_of_update();
+  settings.replicas_at_once = sync ? c.rollout.batch : c.rollout.workers;
+  settings.replicas_option = sync ? "rollout.batch" : "rollout.workers";
+  settings.idle = std::move(idle);
+  return settings;
 }
 
 }  // namespace troupe

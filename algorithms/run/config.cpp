@@ -69,6 +69,8 @@ fault_plan fault_plan_of(const std::string& text) {
   return text.empty() ? fault_plan{} : fault_plan::parse(text);
 }
 
+fault_plan run_config::plan() const { return fault_plan_of(faults); }
+
 bool is_fault_plan(const std::string& text) {
   try {
     fault_plan_of(text);

@@ -103,6 +103,24 @@ struct checkpoint_section {
   int keep = 3;
 };
 
+/// The options that all algorithms for environments have in common. The configuration of an
+/// algorithm is derived from it.
+struct run_config {
+  std::string algo;  ///< The algorithm's name, such as "dqn".
+  env_section env;
+  std::int64_t total_steps = 100'000;
+  std::optional<std::int64_t> schedule_steps = {};
+  std::uint64_t seed = 1;
+  training_mode mode = training_mode::sync;
+  evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  bool deterministic = false;
+  std::string faults;
+
+  /// Reads `faults`. Throws fault_plan_error.
+  fault_plan plan() const;
+};
+
 /// True if placement_of can read `text`.
 bool is_placement(const std::string& text);
 
@@ -260,6 +278,36 @@ void describe_schedule_steps(options_schema<Config>& s, Member member, const cha
           "The length of all schedules, such as trainer.lr_schedule, which keep their last values "
           "after it. null means total_steps. A resumption with a later end (--steps) keeps the "
           "length that they had, or with --schedules stretch sets null.");
+}
+
+/// Describes the fields of run_config for a Config derived from it, and the section `log`. `unit`
+/// is what the algorithm gathers experience in, such as "rollout", `seeded` is what its seed
+/// decides, and `evaluated` says how evaluations play. `sections` describes the algorithm's own
+/// sections.
+template <class Config, class Sections>
+void describe_run(options_schema<Config>& s, const std::string& unit, const std::string& seeded,
+                  const std::string& evaluated, Sections sections) {
+  s.field("algo", &run_config::algo).one_of({Config().algo}).help("The name of the algorithm.");
+  s.field("env", &run_config::env).help("The environment that the policy learns on.");
+  s.field("total_steps", &run_config::total_steps)
+      .also_known_as({"total_timesteps", "steps"})
+      .at_least(1)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help("Training ends after at least so many environment steps; the last " + unit +
+            " is completed.");
+  describe_schedule_steps(s, &run_config::schedule_steps, "environment steps");
+  s.field("seed", &run_config::seed).help("The seed of " + seeded + " and environments.");
+  s.field("mode", &run_config::mode)
+      .help("sync alternates between " + unit + "s and updates; async makes " + unit +
+            "s while the trainer trains.");
+  sections();
+  s.field("evaluation", &run_config::evaluation)
+      .help("Evaluations play episodes " + evaluated + " and store nothing.");
+  s.field("checkpoint", &run_config::checkpoint)
+      .help("The checkpoints from which a run can be resumed.");
+  s.field("log", &Config::log).help("The rows of progress.csv.");
+  describe_deterministic(s);
 }
 
 /// Describes the field `gamma` of an update rule's Options.

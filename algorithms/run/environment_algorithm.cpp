@@ -11,6 +11,18 @@
 
 namespace troupe {
 
+run_settings settings_of(const run_config& config, std::string resolved) {
+  return {.algo = config.algo,
+          .env = config.env,
+          .seed = config.seed,
+          .mode = config.mode,
+          .evaluation = config.evaluation,
+          .checkpoint = config.checkpoint,
+          .deterministic = config.deterministic,
+          .faults = config.plan(),
+          .config = std::move(resolved)};
+}
+
 network_shape shape_for(const run_settings& settings, const env_spec& spec) {
   return settings.shape ? settings.shape(spec) : shape_of(spec, settings.network.body);
 }

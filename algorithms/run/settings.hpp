@@ -129,6 +129,10 @@ struct run_settings {
   std::shared_ptr<const initial_model> init = nullptr;
 };
 
+/// Returns the settings that a configuration has. `resolved` is the whole configuration as JSON.
+/// Throws fault_plan_error.
+run_settings settings_of(const run_config& config, std::string resolved);
+
 /// Returns the shape of a run's network for the environment.
 network_shape shape_for(const run_settings& settings, const env_spec& spec);
 

@@ -24,23 +24,13 @@ struct q_collection_section {
   int max_staleness = 1;
 };
 
-struct q_learning_config {
+struct q_learning_config : run_config {
   q_learning_config();
 
-  std::string algo = "q_learning";
-  env_section env;
-  std::int64_t total_steps = 100'000;
-  std::optional<std::int64_t> schedule_steps = {};
-  std::uint64_t seed = 1;
-  training_mode mode = training_mode::sync;
   q_collection_section collection;
-  evaluation_section evaluation;
-  checkpoint_section checkpoint;
   episode_log_section log;
   q_rule_options trainer;
   epsilon_schedule exploration;
-  bool deterministic = false;
-  std::string faults;
 
   /// The part that every off-policy algorithm has, without a replay from which training draws.
   off_policy_config shared() const;
