@@ -124,41 +124,41 @@ class field_schema {
  public:
   field_schema(struct_kind& of, field_data& data) : of_(&of), data_(&data) {}
 
-  field_schema& above(double bound) { return data_->limits.above = bound, *this; }
-  field_schema& at_least(double bound) { return data_->limits.at_least = bound, *this; }
-  field_schema& below(double bound) { return data_->limits.below = bound, *this; }
-  field_schema& at_most(double bound) { return data_->limits.at_most = bound, *this; }
+  field_schema above(double bound) { return data_->limits.above = bound, *this; }
+  field_schema at_least(double bound) { return data_->limits.at_least = bound, *this; }
+  field_schema below(double bound) { return data_->limits.below = bound, *this; }
+  field_schema at_most(double bound) { return data_->limits.at_most = bound, *this; }
   /// Bounds the number of elements of a vector, both ends included.
-  field_schema& items(std::size_t min, std::size_t max) {
+  field_schema items(std::size_t min, std::size_t max) {
     data_->limits.items_max = max;
     return min_items(min);
   }
-  field_schema& min_items(std::size_t min) { return data_->limits.items_min = min, *this; }
+  field_schema min_items(std::size_t min) { return data_->limits.items_min = min, *this; }
   /// Gives an example of a list as it is typed on the command line, such as "[64,64]", for
   /// messages.
-  field_schema& example(std::string text) { return data_->limits.example = std::move(text), *this; }
+  field_schema example(std::string text) { return data_->limits.example = std::move(text), *this; }
   /// Gives the names that other libraries use for this option. They are refused, but the error
   /// message suggests this field's name.
-  field_schema& also_known_as(std::vector<std::string> names) {
+  field_schema also_known_as(std::vector<std::string> names) {
     return data_->aliases = std::move(names), *this;
   }
   /// Allows only these strings.
-  field_schema& one_of(std::vector<std::string> names) {
+  field_schema one_of(std::vector<std::string> names) {
     return data_->limits.one_of = std::move(names), *this;
   }
   /// The name of this field in the version before. It is still read, with a warning that tells the
   /// present one.
-  field_schema& renamed_from(std::string name) { return data_->former = std::move(name), *this; }
+  field_schema renamed_from(std::string name) { return data_->former = std::move(name), *this; }
   /// Also allows +infinity, in structs that are made in C++.
-  field_schema& or_infinity() { return data_->limits.infinity = true, *this; }
+  field_schema or_infinity() { return data_->limits.infinity = true, *this; }
   /// Hides the field from configurations: only code can set it, and checked_options checks it.
-  field_schema& unlisted() { return data_->listed = false, *this; }
+  field_schema unlisted() { return data_->listed = false, *this; }
   /// Sets the unit, such as "seconds".
-  field_schema& unit(std::string text) { return data_->unit = std::move(text), *this; }
+  field_schema unit(std::string text) { return data_->unit = std::move(text), *this; }
   /// Sets the help text: what the option does, and where its default comes from.
-  field_schema& help(std::string text) { return data_->help = std::move(text), *this; }
+  field_schema help(std::string text) { return data_->help = std::move(text), *this; }
   /// As options_schema::option has it, for a condition on other fields of the same struct.
-  field_schema& has_effect_if(std::string words, bool (*condition)(const T&)) {
+  field_schema has_effect_if(std::string words, bool (*condition)(const T&)) {
     of_->add_effect({{data_->name}, std::move(words), erased(condition)});
     return *this;
   }

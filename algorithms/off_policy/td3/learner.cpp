@@ -29,23 +29,11 @@ td3_learner::td3_learner(const network_shape& shape, const td3_options& options,
   critics_.initialise(random(), options.network.ortho_init);
 }
 
-void td3_learner::draw_noise(int rows) {
-  const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
-  noise_.resize(count);
-  const auto std = static_cast<float>(options_.target_policy_noise);
-  const auto clip = static_cast<float>(options_.target_noise_clip);
-  if (std == 0.0f || clip == 0.0f) {
-    std::ranges::fill(noise_, 0.0f);
-    return;
-  }
-  random().fill_normal(noise_);
-  for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
-}
-
 void td3_learner::check_batch(const transition_batch& batch) const { check(batch, actor_.shape()); }
 
 bool td3_learner::step(const transition_batch& batch) {
-  draw_noise(batch.rows);
+  noise_.resize(static_cast<std::size_t>(batch.rows) * actor_.shape().continuous_size);
+  draw_target_noise(random(), options_.target_policy_noise, options_.target_noise_clip, noise_);
   const double lr = report().learning_rate;
   critic_graph_->clear();
   const auto critic =

@@ -55,7 +55,6 @@ class td3_learner : public learner<transition_batch> {
  private:
   void check_batch(const transition_batch& batch) const override;
   bool step(const transition_batch& batch) override;
-  void draw_noise(int rows);
 
   td3_options options_;
   bootstrap_rule bootstrap_;

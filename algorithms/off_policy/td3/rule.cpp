@@ -2,10 +2,24 @@
 
 #include "algorithms/off_policy/td3/rule.hpp"
 
+#include <algorithm>
+
 #include "actors/gradients/perceptron.hpp"
 #include "algorithms/off_policy/td_target.hpp"
 
 namespace troupe {
+
+void draw_target_noise(action_random& random, double deviation, double clip,
+                       std::span<float> noise) {
+  const auto scale = static_cast<float>(deviation);
+  const auto bound = static_cast<float>(clip);
+  if (scale == 0.0f || bound == 0.0f) {
+    std::ranges::fill(noise, 0.0f);
+    return;
+  }
+  random.fill_normal(noise);
+  for (auto& x : noise) x = std::clamp(scale * x, -bound, bound);
+}
 
 critic_fit td3_critic_loss(graph& g, const detail::network_stack& actor,
                            const parameter_block& target_actor,

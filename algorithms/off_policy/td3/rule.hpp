@@ -6,6 +6,7 @@
 
 #include "actors/gradients/graph.hpp"
 #include "actors/networks/network_stack.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/critic_fit.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
@@ -17,6 +18,11 @@ namespace troupe {
 /// n_critics] are the values of the target critics for the target actor's actions with their noise.
 /// TD3's rule is row_min(q), the smallest of them.
 using bootstrap_rule = std::function<variable(variable q, const transition_batch& batch)>;
+
+/// Draws the noise of target policy smoothing: normals times `deviation`, clipped to [-clip, clip].
+/// It is 0, and nothing is drawn, if either number is 0.
+void draw_target_noise(action_random& random, double deviation, double clip,
+                       std::span<float> noise);
 
 /// The loss of the critics. `noise` [B, A] is clipped noise on the target actor's actions.
 critic_fit td3_critic_loss(graph& g, const detail::network_stack& actor,

@@ -8,6 +8,7 @@
 #include "actors/gradients/engine.hpp"
 #include "actors/trainer/polyak.hpp"
 #include "algorithms/off_policy/model_tensors.hpp"
+#include "algorithms/off_policy/td3/rule.hpp"
 
 namespace troupe {
 
@@ -41,19 +42,6 @@ std::span<float> maddpg_learner::actor_of(std::size_t policy, std::span<float> a
 }
 
 // ---- what is learned from ----------------------------------------------------------------------
-
-void maddpg_learner::draw_noise(int rows) {
-  noise_.resize(static_cast<std::size_t>(rows) *
-                static_cast<std::size_t>(networks_.shape().continuous_size));
-  const auto std = static_cast<float>(options_.target_policy_noise);
-  const auto clip = static_cast<float>(options_.target_noise_clip);
-  if (std == 0.0f || clip == 0.0f) {
-    std::ranges::fill(noise_, 0.0f);
-    return;
-  }
-  random().fill_normal(noise_);
-  for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
-}
 
 /// Computes the next actions of a policy's target actor.
 void maddpg_learner::target_actions(std::size_t policy, const transition_batch& batch) {
@@ -249,7 +237,9 @@ bool maddpg_learner::step(const transition_batch& given) {
   const auto& batch = scaled(given);
   agent_errors_.assign(static_cast<std::size_t>(batch.rows) * networks_.shape().agents.size(),
                        0.0f);
-  draw_noise(batch.rows);
+  noise_.resize(static_cast<std::size_t>(batch.rows) *
+                static_cast<std::size_t>(networks_.shape().continuous_size));
+  draw_target_noise(random(), options_.target_policy_noise, options_.target_noise_clip, noise_);
   see(batch);
   const bool taken = step_critics(batch);
   sum_td_errors(batch);

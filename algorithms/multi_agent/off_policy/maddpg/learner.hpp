@@ -77,7 +77,6 @@ class maddpg_learner final : public learner<transition_batch> {
   void check_batch(const transition_batch& batch) const override;
   bool step(const transition_batch& batch) override;
   const transition_batch& scaled(const transition_batch& batch);
-  void draw_noise(int rows);
   void see(const transition_batch& batch);
   void target_actions(std::size_t policy, const transition_batch& batch);
   void gather(std::size_t policy, const transition_batch& batch);
