@@ -12,6 +12,7 @@
 
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/scarcity.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/captured_stream.hpp"
@@ -36,6 +37,14 @@ inline void play(task<> (*main)(system&), std::uint64_t seed = play_seed()) {
   system sys({.deterministic = true, .seed = seed});
   sys.run(main(sys));
 }
+
+/// Lets no thread of the runtime be started while it lives.
+struct no_thread_left {
+  no_thread_left() {
+    detail::set_scarcity([] { return true; });
+  }
+  ~no_thread_left() { detail::set_scarcity(nullptr); }
+};
 
 /// Counts the live objects of its type.
 struct tracked {

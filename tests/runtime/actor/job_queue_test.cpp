@@ -135,6 +135,26 @@ TEST_CASE("a thread that isn't wanted any more leaves, and those that wait go on
   }
 }
 
+TEST_CASE("an urgent job wakes the reserve, which rests while there is none", "[job_queue]") {
+  job_queue jobs;
+  job urgent;
+  std::atomic<std::size_t> looks = 0, taken = 0;
+  bool ended = false;  // Under the queue's lock.
+  std::thread resting([&] {
+    const auto ends = [&] {
+      ++looks;
+      return ended;
+    };
+    if (jobs.take_urgent_unless(ends, [](auto*) { return false; })) ++taken;
+  });
+  // At its second look it finds that nothing came, and gives the lock away when it rests.
+  CHECK(becomes(looks, 2));
+  jobs.push_urgent(&urgent, from::outside);
+  CHECK(becomes(taken, 1));
+  jobs.change([&] { ended = true; });
+  resting.join();
+}
+
 TEST_CASE("an urgent job comes before those that came earlier", "[job_queue]") {
   job_queue jobs;
   job earlier, urgent, more_urgent, later;

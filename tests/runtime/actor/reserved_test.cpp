@@ -28,6 +28,14 @@ class reserved final : public reserved_host {
   using host::watch;
 };
 
+class assured final : public host {
+ public:
+  assured(caf::actor_config& config, system_core& system)
+      : host(config, system, "assured", turns::assured) {
+    made();
+  }
+};
+
 template <class Kind>
 ref<inbox> start(system_core& in) {
   return make_local_inbox(
@@ -77,6 +85,27 @@ TEST_CASE("reserved: an actor that hears of another's end doesn't wait behind th
   REQUIRE(done.comes());
   CHECK(in_time);
   for (const auto& each : {urgent, first, second}) each->kill("the test ends");
+}
+
+TEST_CASE("reserved: an assured actor has its turn where the pool stands and gets no thread more") {
+  log_off();
+  system sys({.threads = 1});
+  auto& core = core_of(sys);
+  const auto first = start<ordinary>(core), second = start<assured>(core);
+  moment blocks, answered;
+  bool in_time = false;
+  const no_thread_left scarce;
+  first->post([&] {
+    blocks.set();
+    in_time = answered.comes();
+  });
+  REQUIRE(blocks.comes());
+  second->post([&] { answered.set(); });
+  moment done;
+  first->post([&] { done.set(); });
+  REQUIRE(done.when.wait_for(30s) == std::future_status::ready);
+  CHECK(in_time);
+  for (const auto& each : {first, second}) each->kill("the test ends");
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include "runtime/metrics/registry.hpp"
 #include "runtime/service/progress.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/remote/everywhere.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/runtime/wait_until.hpp"
 
 namespace troupe {
@@ -66,6 +68,7 @@ task<> be_full(system& sys) {
   auto options = workers(2);
   options.max_call_time = 2500ms;
   auto two = co_await sys.serve<worker>(options);
+  const no_thread_left scarce;  // A spare thread could answer for the node.
   std::vector<task<int>> calls;
   for (int i = 0; i < 2; ++i) calls.push_back(work_routed(two));
   const auto worked = co_await all(std::move(calls));
@@ -157,6 +160,7 @@ TEST_CASE("busy node: calls that hang on every thread of it cost their replicas 
     troupe::system there({.threads = 2});
     const detail::node joining(there, at(sys));
     sys.run(with_timeout(hang_there(sys), 30s));
+    CHECK(detail::core_of(there).hanging_threads() == 2);
     barrier.open = true;
     barrier.open.notify_all();
   }

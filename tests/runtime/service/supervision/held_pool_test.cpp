@@ -164,14 +164,6 @@ task<> abandoned_in_log(system& sys, const captured_stream& log) {
   CHECK(metric(sys, "troupe_replicas_in_long_turn", "held") == 0);
 }
 
-/// Takes all further threads away while it lives.
-struct no_thread_left {
-  no_thread_left() {
-    detail::set_scarcity([] { return true; });
-  }
-  ~no_thread_left() { detail::set_scarcity(nullptr); }
-};
-
 task<> hangs_without_a_thread(system& sys) {
   opened_at_end at;
   auto held = co_await sys.serve<holder>(hanging(2));
