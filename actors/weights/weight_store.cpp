@@ -5,9 +5,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "actors/networks/model_file.hpp"
 
 namespace troupe {
+
+weights make_weights(std::int64_t version, std::span<const float> parameters,
+                     std::span<const float> behind) {
+  auto copy = at::empty({std::ssize(parameters) + std::ssize(behind)}, at::kFloat);
+  auto* end = std::ranges::copy(parameters, copy.data_ptr<float>()).out;
+  std::ranges::copy(behind, end);
+  return {version, copy, {}};
+}
+
+std::span<const float> numbers_of(const weights& of) {
+  return {of.parameters.data_ptr<float>(), static_cast<std::size_t>(of.parameters.numel())};
+}
 
 weight_store::weight_store(std::size_t keep, std::shared_ptr<storage> on)
     : keep_(keep),

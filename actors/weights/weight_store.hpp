@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -23,6 +24,12 @@ struct weights {
   at::Tensor parameters;     ///< float32 [P], contiguous; P is the number of parameters
   std::string sha256;  ///< The hexadecimal SHA-256 of the parameters' bytes. `put` always sets it.
 };
+
+/// Returns weights with a copy of these parameters and of those behind them.
+weights make_weights(std::int64_t version, std::span<const float> parameters,
+                     std::span<const float> behind = {});
+/// The parameters as numbers, which are valid as long as the weights.
+std::span<const float> numbers_of(const weights& of);
 
 /// Thrown for a version that is not kept, for weights that `put` refuses, and for a release without
 /// a lease.

@@ -34,16 +34,14 @@ void any_learner::expect_size_of(std::span<const float> acting) const {
 
 void any_learner::update_target(std::int64_t) {}
 
-void any_learner::begin_update(double progress_remaining, std::optional<double> chosen_lr) {
-  report_.metrics.clear();
-  report_.learning_rate =
-      chosen_lr.value_or(annealed(options_.lr, options_.lr_schedule, progress_remaining));
-  report_.n_updates = ++n_updates_;
+double any_learner::scheduled_lr(double progress_remaining) const {
+  return annealed(options_.lr, options_.lr_schedule, progress_remaining);
 }
 
-void any_learner::end_update(bool taken) {
-  report_.skipped = !taken;
-  if (taken) guard_.taken();
+void any_learner::begin_update(learner_report& report, double progress_remaining,
+                               std::optional<double> chosen_lr) {
+  report.learning_rate = chosen_lr.value_or(scheduled_lr(progress_remaining));
+  report.n_updates = ++n_updates_;
 }
 
 void any_learner::visit_state(state_visitor& visit) {

@@ -14,23 +14,29 @@ namespace {
 
 class saving_visitor final : public state_visitor {
  public:
-  void operator()(std::string_view name, std::span<float> numbers) override {
-    to_.put(name, std::vector<float>(numbers.begin(), numbers.end()));
-  }
-  void operator()(std::string_view name, std::int64_t& number) override { to_.put(name, number); }
-  void operator()(std::string_view name, adam& optimizer) override {
-    to_.put(name, state_bytes(optimizer.state()));
-  }
-  void operator()(std::string_view name, action_random& random) override {
-    to_.put(name, state_bytes(random.state()));
-  }
-  void operator()(std::string_view name, reward_scale& scale) override {
-    to_.put(name, state_bytes(scale.saved()));
-  }
-
   std::string bytes() const { return to_.bytes(); }
 
  private:
+  void visit(const std::string& name, std::span<float> numbers) override {
+    to_.put(name, std::vector<float>(numbers.begin(), numbers.end()));
+  }
+  void visit(const std::string& name, std::span<double> numbers) override {
+    to_.put(name, std::vector<double>(numbers.begin(), numbers.end()));
+  }
+  void visit(const std::string& name, std::int64_t& number) override { to_.put(name, number); }
+  void visit(const std::string& name, adam& optimizer) override {
+    to_.put(name, state_bytes(optimizer.state()));
+  }
+  void visit(const std::string& name, optimizer& any) override {
+    to_.put(name, state_bytes(any.state()));
+  }
+  void visit(const std::string& name, action_random& random) override {
+    to_.put(name, state_bytes(random.state()));
+  }
+  void visit(const std::string& name, reward_scale& scale) override {
+    to_.put(name, state_bytes(scale.saved()));
+  }
+
   state_writer to_;
 };
 
@@ -40,31 +46,42 @@ class restoring_visitor final : public state_visitor {
   restoring_visitor(std::string_view algorithm, const state_reader& from, bool replaces)
       : algorithm_(algorithm), from_(from), replaces_(replaces) {}
 
-  void operator()(std::string_view name, std::span<float> numbers) override {
-    const auto saved = from_.get<std::vector<float>>(name);
+ private:
+  void visit(const std::string& name, std::span<float> numbers) override {
+    set_numbers(name, numbers);
+  }
+  void visit(const std::string& name, std::span<double> numbers) override {
+    set_numbers(name, numbers);
+  }
+  void visit(const std::string& name, std::int64_t& number) override {
+    const auto saved = from_.get<std::int64_t>(name);
+    if (replaces_) number = saved;
+  }
+  void visit(const std::string& name, adam& optimizer) override {
+    set(name, optimizer, [](adam& to, adam_state saved) { to.set_state(std::move(saved)); });
+  }
+  void visit(const std::string& name, optimizer& any) override {
+    set(name, any, [](optimizer& to, const optimizer_state& saved) { to.set_state(saved); });
+  }
+  void visit(const std::string& name, action_random& random) override {
+    set(name, random,
+        [](action_random& to, action_random::state_type saved) { to.set_state(saved); });
+  }
+  void visit(const std::string& name, reward_scale& scale) override {
+    set(name, scale,
+        [](reward_scale& to, const reward_scale::state& saved) { to.restore("rewards", saved); });
+  }
+
+  template <class Number>
+  void set_numbers(std::string_view name, std::span<Number> numbers) const {
+    const auto saved = from_.get<std::vector<Number>>(name);
     if (saved.size() != numbers.size()) {
       throw state_error(fmt::format("{} state: {}: expected {} numbers, got {}", algorithm_, name,
                                     numbers.size(), saved.size()));
     }
     if (replaces_) std::ranges::copy(saved, numbers.begin());
   }
-  void operator()(std::string_view name, std::int64_t& number) override {
-    const auto saved = from_.get<std::int64_t>(name);
-    if (replaces_) number = saved;
-  }
-  void operator()(std::string_view name, adam& optimizer) override {
-    set(name, optimizer, [](adam& to, adam_state saved) { to.set_state(std::move(saved)); });
-  }
-  void operator()(std::string_view name, action_random& random) override {
-    set(name, random,
-        [](action_random& to, action_random::state_type saved) { to.set_state(saved); });
-  }
-  void operator()(std::string_view name, reward_scale& scale) override {
-    set(name, scale,
-        [](reward_scale& to, const reward_scale::state& saved) { to.restore("rewards", saved); });
-  }
 
- private:
   /// Sets the saved state of a part, or that of a copy if nothing is replaced.
   template <class Part, class State>
   void set(std::string_view name, Part& part, void (*set_state)(Part&, State)) const {

@@ -15,6 +15,7 @@
 
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
+#include "actors/trainer/optimizer.hpp"
 #include "algorithms/learner/reward_scaling.hpp"
 
 namespace troupe {
@@ -24,12 +25,32 @@ class state_visitor {
  public:
   virtual ~state_visitor() = default;
 
-  /// The number of floats must be the same whenever the state is visited.
-  virtual void operator()(std::string_view name, std::span<float> numbers) = 0;
-  virtual void operator()(std::string_view name, std::int64_t& number) = 0;
-  virtual void operator()(std::string_view name, adam& optimizer) = 0;
-  virtual void operator()(std::string_view name, action_random& random) = 0;
-  virtual void operator()(std::string_view name, detail::reward_scale& scale) = 0;
+  /// Shows a part of the types below. The count of numbers must be the same whenever the state is
+  /// visited.
+  template <class Part>
+  void operator()(std::string_view name, Part&& part) {
+    visit(prefix_ + std::string(name), part);
+  }
+  /// Shows the parts that `show` shows, with names that begin with "whole.".
+  template <class Show>
+  void within(std::string_view whole, Show show) {
+    const auto outer = prefix_;
+    prefix_ += std::string(whole) + '.';
+    show();
+    prefix_ = outer;
+  }
+
+ protected:
+  virtual void visit(const std::string& name, std::span<float> numbers) = 0;
+  virtual void visit(const std::string& name, std::span<double> numbers) = 0;
+  virtual void visit(const std::string& name, std::int64_t& number) = 0;
+  virtual void visit(const std::string& name, adam& optimizer) = 0;
+  virtual void visit(const std::string& name, optimizer& any) = 0;
+  virtual void visit(const std::string& name, action_random& random) = 0;
+  virtual void visit(const std::string& name, detail::reward_scale& scale) = 0;
+
+ private:
+  std::string prefix_;
 };
 
 namespace detail {

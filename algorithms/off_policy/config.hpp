@@ -32,11 +32,6 @@ struct off_policy_options {
   network_options network = {.hidden_activation = activation::relu, .ortho_init = false};
 };
 
-/// The options that every learner has.
-inline learning_options learning_of(const off_policy_options& c) {
-  return {.lr = c.lr, .lr_schedule = c.lr_schedule, .max_skipped_steps = c.max_skipped_steps};
-}
-
 struct collection_section {
   std::int64_t learning_starts = 100;
   int train_freq = 1;

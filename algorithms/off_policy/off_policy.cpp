@@ -74,32 +74,12 @@ task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
   }
 }
 
-namespace {
-
-/// The numbers of the newest row for the metrics. The loss is the critics' if there are critics,
-/// because an actor's loss does not measure how well it learns; DQN has a single loss.
-update_figures figures_of(const named_values& learned) {
-  const auto named = [&](const char* name) -> std::optional<double> {
-    const auto found = std::ranges::find(learned, name, &named_values::value_type::first);
-    return found == learned.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto critics = named("train/critic_loss");
-  return {.loss = critics ? critics : named("train/loss"),
-          .kl = {},
-          .entropy = named("train/entropy"),
-          .grad_norm = named("train/grad_norm"),
-          .clip_ratio = {},
-          .lr = named("train/learning_rate")};
-}
-
-}  // namespace
-
 /// Writes a row of progress.csv, which is due every few episodes, as in Stable-Baselines3. The
 /// metrics of gradient steps are means over all steps since the row before; Stable-Baselines3 has
 /// means over the last update.
-task<> off_policy::record(named_values learned) {
+task<> off_policy::record(const std::vector<named_number>& learned) {
   episodes_to_log_ = 0;
-  progress_row row{in.progress.steps, {learned.begin(), learned.end()}};
+  progress_row row{in.progress.steps, columns_of(learned)};
   if (!shape.is_continuous()) {
     const auto& explore = algorithm_.explore;
     row.values["rollout/exploration_rate"] =

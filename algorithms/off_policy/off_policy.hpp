@@ -70,7 +70,7 @@ class off_policy : public environment_algorithm {
   task<> serve_collectors(const checkpoint* from);
   void restore_returns(const checkpoint& from);
   task<> record_episodes(std::vector<collected_transitions>& made);
-  task<> record(named_values learned);
+  task<> record(const std::vector<named_number>& learned);
 
   const off_policy_algorithm algorithm_;
   /// The number of collectors that the next checkpoint waits for.

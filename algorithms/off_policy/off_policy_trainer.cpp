@@ -69,7 +69,7 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
   rows_ = co_await draw(progress_remaining);
   exchange();
   const auto& made = storage_->learner->update(batch_, progress_remaining, chosen_lr);
-  if (made.skipped) {
+  if (made.skipped_steps > 0) {
     ++storage_->skipped;
   } else {
     storage_->means.add(made.metrics);
@@ -105,15 +105,15 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
     ++at.version;
   }
   co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{at.version, due.log ? row() : named_values{}, at.skipped,
+  co_return off_policy_report{at.version, due.log ? row() : std::vector<named_number>(), at.skipped,
                               at.learner->last().learning_rate};
 }
 
-named_values off_policy_trainer::row() const {
+std::vector<named_number> off_policy_trainer::row() const {
   auto columns = storage_->means.means();
   const auto& last = storage_->learner->last();
-  columns.emplace_back("train/learning_rate", last.learning_rate);
-  columns.emplace_back("train/n_updates", static_cast<double>(last.n_updates));
+  columns.push_back({"train/learning_rate", last.learning_rate});
+  columns.push_back({"train/n_updates", static_cast<double>(last.n_updates)});
   return columns;
 }
 

@@ -35,7 +35,8 @@ struct off_policy_update {
 
 struct off_policy_report {
   std::int64_t version = 0;  ///< The version of the new weights.
-  named_values metrics;      ///< The values for progress.csv; empty unless `log` was set.
+  /// The values for progress.csv; empty unless `log` was set.
+  std::vector<named_number> metrics;
   std::int64_t skipped = 0;  ///< Gradient steps of this update skipped for non-finite numbers.
   double learning_rate = 0;  ///< The learning rate of the last gradient step.
 };
@@ -93,7 +94,7 @@ class off_policy_trainer {
 
  private:
   weights current() const;
-  named_values row() const;
+  std::vector<named_number> row() const;
   void update_targets(const off_policy_update& due);
   task<> take_step(double progress_remaining, std::optional<double> chosen_lr);
   task<transition_rows> draw(double progress_remaining);

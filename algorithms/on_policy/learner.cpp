@@ -2,15 +2,12 @@
 
 #include "algorithms/on_policy/learner.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "actors/checkpoint/state_codec.hpp"
 #include "actors/networks/named_tensors.hpp"
-#include "actors/torch/tensor_codec.hpp"
 #include "algorithms/on_policy/targets.hpp"
 
 namespace troupe {
@@ -33,31 +30,45 @@ optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_
 
 on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy_options& options,
                                      on_policy_loss loss, std::uint64_t seed)
-    : options_(checked_options(options, loss.name)),
+    : learner(loss.name, learning_of(options), ~seed),
+      options_(checked_options(options, loss.name)),
       model_(shape, options.network, seed),
       optimizer_(optimizer_of(
           options, model_.trained_count(),
           undecayed_in(layout_of(shape, options.network),
                        static_cast<std::size_t>(model_.trained_count()), options.weight_decay_of))),
-      random_(~seed),
       minibatch_(shape),
       advantages_(options.normalize_advantage, model_.is_fused()),
       gradient_(std::move(loss), model_),
       value_scale_(options.value_norm_decay),
-      reward_scale_(options.normalize_reward, 1),
-      skips_(name(), options.max_skipped_steps) {
+      reward_scale_(options.normalize_reward, 1) {
   detail::log_once(model_.backend());
   model_.take_normalized_obs(true);
 }
 
-on_policy_report on_policy_learner::update(const rollout_batch& given, double progress_remaining,
-                                           std::optional<double> chosen_lr) {
-  // Ranks share minibatches, so either all ranks correct for staleness or none does.
-  const bool stale = ranks_.sum(given.proximal_correction || options_.proximal_correction) > 0;
-  check(given, model_.shape(), stale);
-  const at::NoGradGuard no_grad;
+const learner_report& on_policy_learner::update(const training_rollouts& given,
+                                                double progress_remaining,
+                                                std::optional<double> chosen_lr) {
+  const auto& made =
+      update(to_batch(given.rollouts, model_.shape(), given.stale), progress_remaining, chosen_lr);
+  const auto& obs = given.obs_statistics;
+  if (obs.width() > 0) model_.set_obs_statistics(obs.mean(), obs.variance());
+  return made;
+}
 
-  auto batch = detail::prepared(given, options_);
+bool on_policy_learner::is_stale(const rollout_batch& batch) const {
+  return batch.proximal_correction || options_.proximal_correction;
+}
+
+void on_policy_learner::check_batch(const rollout_batch& batch) const {
+  check(batch, model_.shape(), is_stale(batch));
+}
+
+void on_policy_learner::train(const rollout_batch& whole) {
+  const at::NoGradGuard no_grad;
+  const bool stale = is_stale(whole);
+  auto batch = detail::prepared(
+      ranks_.is_alone() ? whole : shard_of(whole, ranks_.rank(), ranks_.world()), options_);
   if (reward_scale_.is_wanted()) batch.reward = detail::scaled_rewards(batch, reward_scale_);
   auto targets = options_.vtrace ? detail::vtrace_targets_of(gradient_.engine(), batch, model_,
                                                              options_, stale, minibatch_)
@@ -76,36 +87,38 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   }
 
   const auto rows = static_cast<std::int64_t>(order.size());
-  const auto& clip_range = gradient_.loss().clip_range;
-  on_policy_report report{
-      .learning_rate =
-          chosen_lr.value_or(annealed(options_.lr, options_.lr_schedule, progress_remaining)),
-      .clip_range =
-          clip_range ? clip_range(progress_remaining) : std::numeric_limits<double>::infinity(),
-      .trained_rows = rows,
-      .dropped_rows = std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows};
+  const auto dropped =
+      std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows;
+  double explained_variance = 0.0;
   if (rows > 0) {
     auto explained = targets;
     if (normalizes_minibatches()) explained.returns = normalize(targets.returns);
-    report.explained_variance = detail::explained_variance(explained, order.own(), ranks_);
+    explained_variance = detail::explained_variance(explained, order.own(), ranks_);
   }
 
   detail::update_sums sums;
-  for (int epoch = 0; epoch < options_.n_epochs && rows > 0; ++epoch) {
-    order.shuffle(random_);
-    report.stopped_by_kl =
-        !train_epoch(batch, targets, order, report.learning_rate, progress_remaining, sums);
-    ++n_updates_;
-    if (report.stopped_by_kl) break;
+  bool goes_on = rows > 0;
+  for (int epoch = 0; epoch < options_.n_epochs && goes_on; ++epoch) {
+    order.shuffle(random());
+    goes_on = train_epoch(batch, targets, order, sums);
+    ++epochs_;
   }
 
-  sums.write(report);
-  report.n_updates = n_updates_;
+  const auto& clip_range = gradient_.loss().clip_range;
+  auto& metrics = report().metrics;
+  sums.write(gradient_.loss().policy_loss, metrics);
+  metrics.push_back({"train/explained_variance", explained_variance});
+  metrics.push_back({"train/learning_rate", report().learning_rate});
+  metrics.push_back({"train/clip_range", clip_range ? clip_range(progress_remaining())
+                                                    : std::numeric_limits<double>::infinity()});
+  metrics.push_back({"train/n_updates", static_cast<double>(epochs_)});
+  metrics.push_back({"train/dropped_rows", static_cast<double>(dropped)});
   const auto std = model_.action_std();
   if (!std.empty()) {
-    report.std = std::accumulate(std.begin(), std.end(), 0.0) / static_cast<double>(std.size());
+    metrics.push_back({"train/std", std::accumulate(std.begin(), std.end(), 0.0) /
+                                        static_cast<double>(std.size())});
   }
-  return report;
+  report().trained_rows = rows;
 }
 
 bool on_policy_learner::normalizes_minibatches() const {
@@ -114,8 +127,7 @@ bool on_policy_learner::normalizes_minibatches() const {
 
 bool on_policy_learner::train_epoch(const rollout_batch& batch,
                                     const detail::training_targets& targets,
-                                    detail::row_order& order, double lr, double progress_remaining,
-                                    detail::update_sums& sums) {
+                                    detail::row_order& order, detail::update_sums& sums) {
   const auto batch_size = static_cast<std::size_t>(options_.batch_size);
   const auto count = static_cast<std::size_t>(model_.trained_count());
   const std::span<float> parameters(model_.parameters().data_ptr<float>(), count);
@@ -133,11 +145,10 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
     }
     advantages_.apply(minibatch_, from / batch_size);
 
-    const auto metrics = gradient_.evaluate(model_, minibatch_, rows, progress_remaining);
+    const auto metrics = gradient_.evaluate(model_, minibatch_, rows, progress_remaining());
     // The loss is a double; a loss that overflows a float is skipped, too.
     if (!std::isfinite(static_cast<float>(metrics.loss))) {
-      sums.skipped();
-      skips_.skipped("loss", metrics.loss);
+      skip_step("loss", metrics.loss);
       continue;
     }
     if (options_.target_kl && metrics.approx_kl > 1.5 * *options_.target_kl) {
@@ -146,58 +157,43 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
     }
 
     gradient_.differentiate(model_);
-    const double grad_norm = optimizer_.step(parameters, gradient, lr);
+    const double grad_norm = optimizer_.step(parameters, gradient, report().learning_rate);
     if (!std::isfinite(grad_norm)) {
-      sums.skipped();
-      skips_.skipped("gradient norm", grad_norm);
+      skip_step("gradient norm", grad_norm);
       continue;
     }
-    skips_.taken();
+    took_step();
     sums.add(metrics);
-    sums.stepped(grad_norm);
+    sums.add_norm(grad_norm);
   }
   return true;
 }
 
-void on_policy_learner::join(rank_group ranks) {
-  gradient_.join(ranks);
-  ranks_ = std::move(ranks);
+void on_policy_learner::join(std::shared_ptr<collective> ranks) {
+  if (ranks->world() == 1) return;
+  ranks->broadcast({model_.parameters().data_ptr<float>(), acting().size()});
+  detail::require_same_state(*ranks, name(), save());
+  ranks_ = rank_group(std::move(ranks));
+  gradient_.join(ranks_);
 }
 
-on_policy_learner_state on_policy_learner::state() const {
-  return {.parameters = model_.parameters().clone(),
-          .optimizer = optimizer_.state(),
-          .random = random_.state(),
-          .n_updates = n_updates_,
-          .skipped_in_a_row = skips_.in_a_row(),
-          .value_scale = value_scale_.saved(),
-          .reward_scale = reward_scale_.saved()};
+std::span<const float> on_policy_learner::acting() const {
+  return {model_.parameters().data_ptr<float>(),
+          static_cast<std::size_t>(model_.parameter_count())};
 }
 
-void on_policy_learner::set_state(const on_policy_learner_state& state) {
-  reward_scale_.restore(name(), state.reward_scale);
-  optimizer_.set_state(state.optimizer);
-  model_.load_parameters(state.parameters);
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  skips_.set_in_a_row(state.skipped_in_a_row);
-  value_scale_.restore(state.value_scale);
+void on_policy_learner::start_from(std::span<const float> acting, const named_tensors&) {
+  expect_size_of(acting);
+  model_.load_parameters(
+      at::from_blob(const_cast<float*>(acting.data()), {model_.parameter_count()}));
 }
 
-std::string on_policy_learner::save() const {
-  auto state = this->state();
-  state.parameters = at::Tensor();
-  return state_bytes(state);
-}
-
-void on_policy_learner::restore(const std::string& bytes) {
-  auto state = state_of<on_policy_learner_state>(bytes);
-  state.parameters = model_.parameters();
-  try {
-    set_state(state);
-  } catch (const std::invalid_argument& e) {
-    throw state_error(std::string("saved learner: ") + e.what());
-  }
+void on_policy_learner::visit_state(state_visitor& visit) {
+  learner::visit_state(visit);
+  visit("epochs", epochs_);
+  visit("optimizer", optimizer_);
+  value_scale_.visit_state(visit);
+  visit("reward_scale", reward_scale_);
 }
 
 }  // namespace troupe

@@ -13,6 +13,9 @@ namespace troupe {
 /// `progress_remaining` falls from 1 to 0 during training; a loss with a schedule reads it.
 struct on_policy_loss {
   const char* name = "";  ///< The name of the algorithm, for errors.
+  /// The column of progress.csv for the policy's loss. Stable-Baselines3's PPO calls it
+  /// policy_gradient_loss, its A2C policy_loss.
+  const char* policy_loss = "train/policy_loss";
 
   /// The loss as a function of a graph, which differentiates it on Troupe's kernels and on
   /// libtorch. Metrics must be means over the rows, or sums of such means. target_kl is compared

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "actors/trainer/learn_and_push.hpp"
-#include "actors/trainer/rank_trainer.hpp"
+#include "algorithms/learner/rank_trainer.hpp"
 
 namespace troupe {
 
@@ -40,17 +40,19 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   const auto batch = batch_of(std::move(rollouts));
   const auto version = in.progress.version;
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
+  const auto remaining = in.progress_remaining();
+  const auto lr = in.control.chosen_learning_rate();
   const auto train = [&] {
-    return world > 1 ? train_ranks(trainer_, batch, world)
-                     : trainer_.try_route<&rollout_trainer::train_step>(batch);
+    return world > 1 ? train_ranks(trainer_, batch, remaining, lr, world)
+                     : trainer_.try_route<&on_policy_trainer::train_step>(batch, remaining, lr);
   };
-  const auto push = [&] { return trainer_.route<&rollout_trainer::push_weights>(roles.policies); };
-  auto updated = co_await learn_and_push<on_policy_report>(version, train, push);
+  const auto push = [&] { return trainer_.route<&on_policy_trainer::push_weights>(roles.policies); };
+  const auto updated = co_await learn_and_push<learner_report>(version, train, push);
   in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
   in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
-  co_await record(std::move(updated.report));
+  co_await record(updated.report);
   co_return in.progress.version;
 }
 
@@ -66,9 +68,8 @@ task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
   }
 }
 
-rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
-  rollout_learner::batch batch{.progress_remaining = in.progress_remaining(),
-                               .chosen_lr = in.control.chosen_learning_rate()};
+training_rollouts on_policy::batch_of(std::vector<rollout> rollouts) {
+  training_rollouts batch;
   for (const auto& r : rollouts) {
     batch.stale = batch.stale || r.version != in.progress.version;
     in.metrics.batch_sampled(in.progress.version - r.version);
@@ -83,38 +84,15 @@ rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
   return batch;
 }
 
-task<> on_policy::record(on_policy_report learned) {
-  update_figures figures{.loss = learned.loss.loss,
-                         .kl = learned.loss.approx_kl,
-                         .entropy = -learned.loss.entropy_loss,
-                         .grad_norm = learned.grad_norm,
-                         .clip_ratio = {},
-                         .lr = learned.learning_rate};
-  if (setup_.traits.clips) figures.clip_ratio = learned.loss.clip_fraction;
-  in.metrics.updated(figures);
+task<> on_policy::record(const learner_report& learned) {
+  in.metrics.updated(figures_of(learned.metrics));
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<rollout>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
   if (in.progress.version % setup_.config.log.every_updates != 0) co_return;
-
-  const auto& m = learned;
-  progress_row row{in.progress.steps,
-                   {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
-                    {"time/iterations", static_cast<double>(in.progress.version)},
-                    {"train/loss", m.loss.loss},
-                    {setup_.traits.policy_loss, m.loss.policy_gradient_loss},
-                    {"train/value_loss", m.loss.value_loss},
-                    {"train/entropy_loss", m.loss.entropy_loss},
-                    {"train/approx_kl", m.loss.approx_kl},
-                    {"train/clip_fraction", m.loss.clip_fraction},
-                    {"train/importance_weight", m.loss.importance_weight},
-                    {"train/explained_variance", m.explained_variance},
-                    {"train/grad_norm", m.grad_norm},
-                    {"train/learning_rate", m.learning_rate},
-                    {"train/clip_range", m.clip_range},
-                    {"train/n_updates", static_cast<double>(m.n_updates)},
-                    {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
-  if (shape.is_continuous()) row.values["train/std"] = m.std;
+  progress_row row{in.progress.steps, columns_of(learned.metrics)};
+  row.values["rollout/stale_dropped"] = static_cast<double>(seen.stale);
+  row.values["time/iterations"] = static_cast<double>(in.progress.version);
   co_await in.record(std::move(row));
 }
 

@@ -20,38 +20,30 @@
 
 #include "actors/collective/rendezvous_folder.hpp"
 #include "actors/networks/shape_of.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/configured_learner.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"
-#include "algorithms/on_policy/learner_factory.hpp"
-#include "algorithms/on_policy/rollout_learner.hpp"
+#include "algorithms/on_policy/learner.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
 #include "algorithms/run/train.hpp"
 
 namespace troupe {
 
-/// Properties of an on-policy algorithm that its configuration does not contain.
-struct on_policy_traits {
-  /// The column of progress.csv for the policy's loss. Stable-Baselines3's PPO calls it
-  /// policy_gradient_loss, its A2C policy_loss.
-  std::string policy_loss = "train/policy_loss";
-  bool clips = false;  ///< True if the loss clips, so that a clip fraction is reported.
-};
+using on_policy_trainer = trainer<on_policy_learner, training_rollouts>;
 
 /// The parts of a configuration with which the roles are served.
 struct on_policy_setup {
   on_policy_config config;
   on_policy_options learner;
   /// Returns a function that makes the learner and can be sent to another process.
-  std::function<portable_function<rollout_learner()>(const network_shape&)> maker;
-  on_policy_traits traits;
+  std::function<on_policy_trainer::maker(const network_shape&)> maker;
 };
 
 class on_policy : public environment_algorithm {
  public:
   using experience = rollout;
-  using rollout_trainer = trainer<rollout_learner>;
 
   on_policy(training_run& in, on_policy_setup setup);
 
@@ -62,7 +54,7 @@ class on_policy : public environment_algorithm {
 
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
-  const service<rollout_trainer>& trainer() const { return trainer_; }
+  const service<on_policy_trainer>& trainer() const { return trainer_; }
   /// Plays deterministic episodes on separate environments, with the episode function of training.
   task<evaluation> evaluate_at_the_end(weights of);
 
@@ -73,14 +65,14 @@ class on_policy : public environment_algorithm {
   task<> serve_environments(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
   task<> record_episodes(std::vector<rollout>& rollouts);
-  rollout_learner::batch batch_of(std::vector<rollout> rollouts);
-  task<> record(on_policy_report learned);
+  training_rollouts batch_of(std::vector<rollout> rollouts);
+  task<> record(const learner_report& learned);
 
   const on_policy_setup setup_;
   /// The number of replicas of environments that the next checkpoint waits for.
   std::size_t environments_expected_ = 0;
   std::optional<rendezvous_folder> meeting_;  ///< Set if the trainer has several ranks.
-  service<rollout_trainer> trainer_;
+  service<on_policy_trainer> trainer_;
 };
 
 /// Where the trainer of such a configuration runs, with so many ranks.
@@ -104,7 +96,7 @@ algorithm algorithm_with(run_settings settings, std::function<void()> check, on_
 ///   void describe(options_schema<Config>&)
 ///   on_policy_learner make_learner(const network_shape&, const Config&)
 template <class Config, class Json = nlohmann::json>
-algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
+algorithm on_policy_algorithm(const Config& config) {
   auto settings =
       settings_of(config, to_json<Config, Json>(config).dump(), idle_options_of(config));
   auto check = [settings, config] {
@@ -118,10 +110,9 @@ algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}
   on_policy_setup setup{
       .config = config,
       .learner = config.trainer,
-      .maker = [config](const network_shape& shape) -> portable_function<rollout_learner()> {
-        return learner_factory<Config>{shape, config};
-      },
-      .traits = std::move(traits)};
+      .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
+        return configured_learner<Config, on_policy_learner>{shape, config};
+      }};
   return algorithm_with(std::move(settings), std::move(check), std::move(setup));
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/trainer/rank_trainer.hpp"
+#include "algorithms/learner/rank_trainer.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
@@ -63,10 +63,10 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
       .replicas = world,
       .placement = place_of_trainer(c, setup_.learner.replicas),
       .deadline = long_call,
-      .idempotent = {endpoint<&rollout_trainer::push_weights>, endpoint<&rollout_trainer::save>,
-                     endpoint<&rollout_trainer::restore>}};
+      .idempotent = {endpoint<&on_policy_trainer::push_weights>, endpoint<&on_policy_trainer::save>,
+                     endpoint<&on_policy_trainer::restore>}};
   if (world == 1) {
-    trainer_ = co_await in.serve<rollout_trainer>(std::move(learning), std::move(make), in.store,
+    trainer_ = co_await in.serve<on_policy_trainer>(std::move(learning), std::move(make), in.store,
                                                   std::optional(in.settings.seed));
   } else {
     const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
@@ -74,13 +74,13 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
         .world = world,
         .file = meeting_.emplace().file(),
         .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
-    trainer_ = co_await in.serve<rank_trainer<rollout_learner>>(
+    trainer_ = co_await in.serve<rank_trainer<on_policy_learner, training_rollouts>>(
         std::move(learning), std::move(make), in.store, std::move(group),
         std::optional(in.settings.seed));
   }
   if (!from) co_return;
   const std::vector states(world, file_of(*from, "trainer.bin"));
-  co_await restore_each<&rollout_trainer::restore>(in, trainer_, states);
+  co_await restore_each<&on_policy_trainer::restore>(in, trainer_, states);
 }
 
 task<> on_policy::serve_policies(const checkpoint* from) {
@@ -148,7 +148,7 @@ task<> on_policy::serve_replay(const checkpoint* from) {
 }
 
 task<> on_policy::save(checkpoint& to) {
-  to.files["trainer.bin"] = co_await trainer_.route<&rollout_trainer::save>();
+  to.files["trainer.bin"] = co_await trainer_.route<&on_policy_trainer::save>();
   const auto policies = co_await save_each<&policy::save>(in, roles.policies, 1);
   to.files["policies.bin"] = state_bytes(policies);
   const auto environments =

@@ -79,6 +79,14 @@ struct rollout : rollout_columns<rollout_column> {
       episode_began_;  ///< [B] the row in which the current episode began, or 0.
 };
 
+/// What one update learns from.
+struct training_rollouts {
+  std::vector<rollout> rollouts = {};
+  bool stale = false;  ///< True if older weights than the trainer's made a rollout.
+  /// With normalize_obs, the statistics of observations that the new weights get.
+  running_moments obs_statistics = {};
+};
+
 /// Throws std::invalid_argument that names a column if its size does not fit T steps of B
 /// environments of that shape.
 void check(const rollout& r, const network_shape& shape);

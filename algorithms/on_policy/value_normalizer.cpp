@@ -15,16 +15,22 @@ void value_normalizer::update(const float* returns, std::span<const row_index> i
   }
   const auto count = static_cast<double>(index.size());
   const auto blend = [this](double& to, double value) { to = decay_ * to + (1 - decay_) * value; };
-  blend(state_.mean, mean / count);
-  blend(state_.square, square / count);
-  blend(state_.weight, 1.0);
+  blend(mean_, mean / count);
+  blend(square_, square / count);
+  blend(weight_, 1.0);
 }
 
 double value_normalizer::deviation() const {
-  if (state_.weight <= 0) return 1.0;
+  if (weight_ <= 0) return 1.0;
   constexpr double variance_min = 1e-2;
-  const double variance = state_.square / state_.weight - mean() * mean();
+  const double variance = square_ / weight_ - mean() * mean();
   return std::sqrt(std::max(variance, variance_min));
+}
+
+void value_normalizer::visit_state(state_visitor& visit) {
+  visit("value_mean", std::span(&mean_, 1));
+  visit("value_square", std::span(&square_, 1));
+  visit("value_weight", std::span(&weight_, 1));
 }
 
 }  // namespace troupe::detail

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "algorithms/learner/learner_state.hpp"
 #include "algorithms/learner/row_order.hpp"
 
 namespace troupe::detail {
@@ -13,28 +14,21 @@ namespace troupe::detail {
 /// deviation 1.
 class value_normalizer {
  public:
-  /// The sums from which mean and deviation follow.
-  struct state {
-    double mean = 0;
-    double square = 0;
-    double weight = 0;  ///< The sum of the updates' weights, up to 1.
-  };
-
   /// `decay`: each update multiplies the weight of the earlier ones by it.
   explicit value_normalizer(double decay = 0.99) : decay_(decay) {}
 
   /// Adds the returns of one update with these indices.
   void update(const float* returns, std::span<const row_index> index);
 
-  double mean() const { return state_.weight > 0 ? state_.mean / state_.weight : 0.0; }
+  double mean() const { return weight_ > 0 ? mean_ / weight_ : 0.0; }
   double deviation() const;
 
-  const state& saved() const { return state_; }
-  void restore(const state& saved) { state_ = saved; }
+  void visit_state(state_visitor& visit);
 
  private:
   double decay_;
-  state state_;
+  // The sums from which mean and deviation follow; the last is that of the updates' weights.
+  double mean_ = 0, square_ = 0, weight_ = 0;
 };
 
 }  // namespace troupe::detail

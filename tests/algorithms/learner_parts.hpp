@@ -13,7 +13,9 @@ namespace troupe {
 struct learner_parts {
   std::map<std::string, std::vector<float>, std::less<>> floats;
   std::map<std::string, std::int64_t, std::less<>> numbers;
+  std::map<std::string, std::vector<double>, std::less<>> doubles;
   std::map<std::string, adam_state, std::less<>> optimizers;
+  std::map<std::string, optimizer_state, std::less<>> chosen_optimizers;  ///< Of any kind.
   action_random::state_type random{};
   detail::reward_scale::state reward_scale;
 
@@ -29,34 +31,26 @@ class parts_visitor final : public state_visitor {
  public:
   parts_visitor(learner_parts& parts, bool copies_back) : parts_(parts), back_(copies_back) {}
 
-  void operator()(std::string_view name, std::span<float> floats) override {
-    auto& part = parts_.floats[std::string(name)];
-    if (back_) {
-      std::copy(part.begin(), part.end(), floats.begin());
-    } else {
-      part.assign(floats.begin(), floats.end());
-    }
+  void visit(const std::string& name, std::span<float> floats) override {
+    copy(parts_.floats[name], floats);
   }
-  void operator()(std::string_view name, std::int64_t& number) override {
-    auto& part = parts_.numbers[std::string(name)];
+  void visit(const std::string& name, std::span<double> doubles) override {
+    copy(parts_.doubles[name], doubles);
+  }
+  void visit(const std::string& name, std::int64_t& number) override {
+    auto& part = parts_.numbers[name];
     (back_ ? number : part) = back_ ? part : number;
   }
-  void operator()(std::string_view name, adam& optimizer) override {
-    auto& part = parts_.optimizers[std::string(name)];
-    if (back_) {
-      optimizer.set_state(part);
-    } else {
-      part = optimizer.state();
-    }
+  void visit(const std::string& name, adam& optimizer) override {
+    copy_state(parts_.optimizers[name], optimizer);
   }
-  void operator()(std::string_view, action_random& random) override {
-    if (back_) {
-      random.set_state(parts_.random);
-    } else {
-      parts_.random = random.state();
-    }
+  void visit(const std::string& name, optimizer& any) override {
+    copy_state(parts_.chosen_optimizers[name], any);
   }
-  void operator()(std::string_view, detail::reward_scale& scale) override {
+  void visit(const std::string&, action_random& random) override {
+    copy_state(parts_.random, random);
+  }
+  void visit(const std::string&, detail::reward_scale& scale) override {
     if (back_) {
       scale.restore("rewards", parts_.reward_scale);
     } else {
@@ -65,6 +59,23 @@ class parts_visitor final : public state_visitor {
   }
 
  private:
+  template <class Number>
+  void copy(std::vector<Number>& part, std::span<Number> numbers) const {
+    if (back_) {
+      std::copy(part.begin(), part.end(), numbers.begin());
+    } else {
+      part.assign(numbers.begin(), numbers.end());
+    }
+  }
+  template <class State, class Of>
+  void copy_state(State& part, Of& of) const {
+    if (back_) {
+      of.set_state(part);
+    } else {
+      part = of.state();
+    }
+  }
+
   learner_parts& parts_;
   bool back_;
 };

@@ -142,8 +142,11 @@ task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   // weights of a run in sync mode, don't depend on it.
   std::ranges::stable_sort(groups, {}, &answer_group::drawn);
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
-  const grpo_learner::batch batch{.groups = groups, .chosen_lr = in.control.chosen_learning_rate()};
-  const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
+  const grpo_learner::batch batch{.groups = groups};
+  const auto train = [&] {
+    return trainer_.try_route<&grpo_trainer::train_step>(batch, in.progress_remaining(),
+                                                         in.control.chosen_learning_rate());
+  };
   const auto push = [&] { return push_weights(trainer_, roles.generators, roles.gate); };
   auto updated = co_await learn_and_push<grpo_report>(version, train, push);
   in.progress.version = updated.version;

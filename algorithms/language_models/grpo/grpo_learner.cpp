@@ -338,9 +338,9 @@ double grpo_learner::learning_rate() const {
   return annealed(lr, options_.lr_schedule, std::max(0.0, remaining));
 }
 
-grpo_report grpo_learner::update(const batch& given) {
+grpo_report grpo_learner::update(const batch& given, double, std::optional<double> chosen_lr) {
   auto report = counted(given);
-  report.learning_rate = given.chosen_lr.value_or(learning_rate());
+  report.learning_rate = chosen_lr.value_or(learning_rate());
   ++updates_;
 
   auto all = rows_of(given, report);

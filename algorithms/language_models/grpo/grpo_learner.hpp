@@ -12,6 +12,7 @@
 
 #include "actors/llm/training/token_log_probs.hpp"
 #include "actors/llm/training/tuned_model.hpp"
+#include "actors/networks/named_tensors.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/torch/tensor_codec.hpp"
 #include "actors/trainer/adam.hpp"
@@ -79,9 +80,8 @@ class grpo_learner {
  public:
   struct batch {
     std::vector<answer_group> groups;
-    std::optional<double> chosen_lr = {};  ///< Replaces the schedule's step size if it is set.
   };
-  using report = grpo_report;
+  using report_type = grpo_report;
 
   /// Keeps the first weights as the reference if options.kl_coef isn't 0. With LoRA the first
   /// adapters are drawn from the seed.
@@ -91,13 +91,21 @@ class grpo_learner {
   /// weights. Throws non_finite_training after max_skipped_steps in a row, and
   /// std::invalid_argument for a group without a prompt and for answers whose numbers of sampled
   /// tokens and log-probabilities differ.
-  grpo_report update(const batch& given);
+  grpo_report update(const batch& given, double progress_remaining = 1.0,
+                     std::optional<double> chosen_lr = {});
 
   /// The model's weights [P], with the adapters merged.
   const at::Tensor& parameters() const { return lora_ ? merged_ : tuned_.trained(); }
   /// With LoRA, weights that aren't `parameters` replace those beside the adapters, which begin
   /// anew. `restore` undoes that. Throws std::invalid_argument for another shape.
   void load_parameters(const at::Tensor& parameters);
+
+  std::span<const float> acting() const {
+    return {parameters().data_ptr<float>(), static_cast<std::size_t>(parameters().numel())};
+  }
+  void start_from(std::span<const float> acting, const named_tensors&) {
+    load_parameters(at::tensor(at::ArrayRef<float>(acting.data(), acting.size())));
+  }
 
   grpo_learner_state state() const;
   /// Throws std::invalid_argument if the state belongs to another number of parameters. With LoRA

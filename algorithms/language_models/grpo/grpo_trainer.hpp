@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "actors/llm/generator/generator.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/language_models/grpo/grpo_learner.hpp"
 #include "algorithms/loops/update_gate.hpp"
 

@@ -207,8 +207,8 @@ task<> grpo::serve_trainer(const checkpoint* from) {
                          .turns = turns_of(parts_),
                          .updates = config_.schedule_steps.value_or(config_.total_steps)};
   const auto seed = derived_seed(config_.seed, "minibatches");
-  std::function<grpo_learner()> make = [=, options = config_.trainer] {
-    return grpo_learner(model, options, start, seed);
+  grpo_trainer::maker make = [=, options = config_.trainer] {
+    return std::make_unique<grpo_learner>(model, options, start, seed);
   };
   serve_options learning{
       .name = "trainer",

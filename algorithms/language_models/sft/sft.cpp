@@ -61,10 +61,11 @@ task<> sft::serve_trainer(const checkpoint* from) {
   } else {
     start = from ? weights_of(*from).parameters : starting_weights(config_, setup_->get().model);
   }
-  std::function<sft_learner()> make = [network = network_, start, seed] {
+  sft_trainer::maker make = [network = network_, start, seed] {
     return network.adapters
-               ? sft_learner(network.config, network.options, network.base, *network.adapters, seed)
-               : sft_learner(network.config, network.options, start);
+               ? std::make_unique<sft_learner>(network.config, network.options, network.base,
+                                               *network.adapters, seed)
+               : std::make_unique<sft_learner>(network.config, network.options, start);
   };
   serve_options learning{
       .name = "trainer",
@@ -119,9 +120,11 @@ task<std::int64_t> publish(service<sft_trainer> from) {
 }  // namespace
 
 task<std::int64_t> sft::update(std::vector<sft_batch> batches) {
-  const sft_learner::batch batch{.examples = std::move(batches.front().examples),
-                                 .chosen_lr = in.control.chosen_learning_rate()};
-  const auto train = [&] { return trainer_.try_route<&sft_trainer::train_step>(batch); };
+  const sft_learner::batch batch{.examples = std::move(batches.front().examples)};
+  const auto train = [&] {
+    return trainer_.try_route<&sft_trainer::train_step>(batch, in.progress_remaining(),
+                                                        in.control.chosen_learning_rate());
+  };
   const auto push = [&] { return publish(trainer_); };
   auto updated = co_await learn_and_push<sft_report>(in.progress.version, train, push);
   in.progress.version = updated.version;

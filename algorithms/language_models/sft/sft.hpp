@@ -15,10 +15,10 @@
 
 #include "actors/data/dataset.hpp"
 #include "actors/replay/replay_queue.hpp"
-#include "actors/trainer/trainer.hpp"
 #include "algorithms/language_models/sft/sft_evaluator.hpp"
 #include "algorithms/language_models/sft/sft_learner.hpp"
 #include "algorithms/language_models/sft/sft_setup.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/run/algorithm.hpp"
 
 namespace troupe {

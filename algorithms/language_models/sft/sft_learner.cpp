@@ -46,10 +46,10 @@ sft_model sft_learner::model() const {
   return {model_.config(), model_.weights(), model_.adapters()};
 }
 
-sft_report sft_learner::update(const batch& given) {
+sft_report sft_learner::update(const batch& given, double, std::optional<double> chosen_lr) {
   const auto& examples = given.examples;
   if (examples.empty()) throw std::invalid_argument("sft: expected a batch of examples, got none");
-  sft_report report{.learning_rate = given.chosen_lr.value_or(learning_rate(options_, updates_))};
+  sft_report report{.learning_rate = chosen_lr.value_or(learning_rate(options_, updates_))};
   report.answer_tokens = answer_tokens(examples);
   for (const auto& one : examples) report.prompt_tokens += std::int64_t(one.prompt.size());
   model_.gradient().zero_();

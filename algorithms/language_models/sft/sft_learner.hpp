@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/llm/training/tuned_model.hpp"
+#include "actors/networks/named_tensors.hpp"
 #include "algorithms/language_models/sft/config.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
 #include "algorithms/language_models/sft/sft_loss.hpp"
@@ -44,9 +45,8 @@ class sft_learner {
  public:
   struct batch {
     std::vector<sft_example> examples;
-    std::optional<double> chosen_lr = {};  ///< Replaces the schedule's step size if it is set.
   };
-  using report = sft_report;
+  using report_type = sft_report;
 
   /// Trains all weights. `start` are the first weights [P]. Throws std::invalid_argument that names
   /// an option out of range.
@@ -59,7 +59,8 @@ class sft_learner {
   /// Takes one optimiser step. Throws std::invalid_argument for a batch without examples and for an
   /// example that can't be computed, which it names, and non_finite_training after
   /// max_skipped_steps in a row.
-  sft_report update(const batch& given);
+  sft_report update(const batch& given, double progress_remaining = 1.0,
+                    std::optional<double> chosen_lr = {});
 
   /// The mean cross-entropy of the examples' answers, in nats, without training on them.
   double loss_of(std::span<const sft_example> examples) const;
@@ -70,6 +71,13 @@ class sft_learner {
   void load_parameters(const at::Tensor& parameters);
   /// A copy of the model's weights [P] as they are now, with the adapters merged.
   at::Tensor model_parameters() const { return model_.merged(); }
+
+  std::span<const float> acting() const {
+    return {parameters().data_ptr<float>(), static_cast<std::size_t>(parameters().numel())};
+  }
+  void start_from(std::span<const float> acting, const named_tensors&) {
+    load_parameters(at::tensor(at::ArrayRef<float>(acting.data(), acting.size())));
+  }
 
   sft_learner_state state() const;
   /// Throws std::invalid_argument if the state belongs to another number of parameters.

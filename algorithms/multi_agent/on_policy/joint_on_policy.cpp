@@ -31,17 +31,15 @@ joint_on_policy::joint_on_policy(training_run& in, joint_on_policy_setup setup)
 task<std::int64_t> joint_on_policy::update(std::vector<joint_rollout> rollouts) {
   co_await record_episodes(rollouts);
   const auto batch = batch_of(std::move(rollouts));
-  const auto train = [&] { return trainer_.try_route<&joint_trainer::train_step>(batch); };
+  const auto train = [&] {
+    return trainer_.try_route<&joint_trainer::train_step>(batch, in.progress_remaining(),
+                                                          in.control.chosen_learning_rate());
+  };
   const auto push = [&] { return push_weights(); };
-  const auto updated = co_await learn_and_push<joint_report>(in.progress.version, train, push);
+  const auto updated = co_await learn_and_push<learner_report>(in.progress.version, train, push);
   in.progress.version = updated.version;
-  std::int64_t rows = 0;
-  for (const auto& one : updated.report.of_policy) {
-    if (!one) continue;
-    rows += one->trained_rows;
-    in.control.updated(one->learning_rate);
-  }
-  in.metrics.trained(rows, updated.train_s);
+  in.control.updated(updated.report.learning_rate);
+  in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
   co_await record(updated.report);
   co_return in.progress.version;
@@ -63,8 +61,7 @@ task<> joint_on_policy::record_episodes(const std::vector<joint_rollout>& rollou
 }
 
 joint_batch joint_on_policy::batch_of(std::vector<joint_rollout> rollouts) {
-  joint_batch batch{.progress_remaining = in.progress_remaining(),
-                    .chosen_lr = in.control.chosen_learning_rate()};
+  joint_batch batch;
   for (const auto& r : rollouts) {
     batch.stale = batch.stale || r.version != in.progress.version;
     in.metrics.batch_sampled(in.progress.version - r.version);
@@ -81,69 +78,15 @@ task<std::int64_t> joint_on_policy::push_weights() {
   co_return fresh.version;
 }
 
-namespace {
-
-/// The mean of a number of the reports of all trained policies.
-template <class Number>
-double mean_of(const joint_report& learned, Number number) {
-  double sum = 0, count = 0;
-  for (const auto& one : learned.of_policy) {
-    if (!one) continue;
-    sum += static_cast<double>(number(*one));
-    ++count;
-  }
-  return count > 0 ? sum / count : 0.0;
-}
-
-}  // namespace
-
-task<> joint_on_policy::record(const joint_report& learned) {
-  using report = on_policy_report;
-  const auto mean = [&](auto number) { return mean_of(learned, number); };
-  const auto loss = mean([](const report& r) { return r.loss.loss; });
-  const auto kl = mean([](const report& r) { return r.loss.approx_kl; });
-  const auto entropy_loss = mean([](const report& r) { return r.loss.entropy_loss; });
-  const auto clipped = mean([](const report& r) { return r.loss.clip_fraction; });
-  const auto norm = mean([](const report& r) { return r.grad_norm; });
-  const auto lr = mean([](const report& r) { return r.learning_rate; });
-  const bool clips = setup_.traits.clips;
-  update_figures figures{.loss = loss,
-                         .kl = kl,
-                         .entropy = -entropy_loss,
-                         .grad_norm = norm,
-                         .clip_ratio = {},
-                         .lr = lr};
-  if (clips) figures.clip_ratio = clipped;
-  in.metrics.updated(figures);
-  for (const auto& one : learned.of_policy) {
-    if (one) in.metrics.steps_skipped(one->skipped_steps);
-  }
+task<> joint_on_policy::record(const learner_report& learned) {
+  in.metrics.updated(figures_of(learned.metrics));
+  in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<joint_rollout>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
   if (in.progress.version % setup_.config.log.every_updates != 0) co_return;
-
-  progress_row row{
-      in.progress.steps,
-      {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
-       {"time/iterations", static_cast<double>(in.progress.version)},
-       {"train/loss", loss},
-       {"train/policy_gradient_loss",
-        mean([](const report& r) { return r.loss.policy_gradient_loss; })},
-       {setup_.traits.critic_loss, mean([](const report& r) { return r.loss.value_loss; })},
-       {"train/entropy_loss", entropy_loss},
-       {"train/explained_variance", mean([](const report& r) { return r.explained_variance; })},
-       {"train/grad_norm", norm},
-       {"train/learning_rate", lr},
-       {"train/n_updates", mean([](const report& r) { return r.n_updates; })},
-       {"train/dropped_rows", mean([](const report& r) { return r.dropped_rows; })}}};
-  if (clips) {
-    row.values["train/approx_kl"] = kl;
-    row.values["train/clip_fraction"] = clipped;
-    row.values["train/clip_range"] = mean([](const report& r) { return r.clip_range; });
-  }
-  row.values["train/importance_weight"] =
-      mean([](const report& r) { return r.loss.importance_weight; });
-  if (shape.is_continuous()) row.values["train/std"] = mean([](const report& r) { return r.std; });
+  progress_row row{in.progress.steps, columns_of(learned.metrics)};
+  row.values["rollout/stale_dropped"] = static_cast<double>(seen.stale);
+  row.values["time/iterations"] = static_cast<double>(in.progress.version);
   row.values.merge(agent_columns(shape, agent_returns_));
   show_agents(row.values);
   co_await in.record(std::move(row));

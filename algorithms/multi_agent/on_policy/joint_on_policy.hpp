@@ -16,38 +16,32 @@
 #include <string>
 #include <vector>
 
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/configured_learner.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/recent_mean.hpp"
 #include "algorithms/multi_agent/on_policy/config.hpp"
 #include "algorithms/multi_agent/on_policy/joint_episode.hpp"
 #include "algorithms/multi_agent/on_policy/joint_learner.hpp"
-#include "algorithms/on_policy/learner_factory.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
 #include "algorithms/run/train.hpp"
 
 namespace troupe {
 
-/// Properties of such an algorithm that its configuration does not contain.
-struct joint_on_policy_traits {
-  std::string critic_loss = "train/value_loss";  ///< The column of progress.csv for it.
-  bool clips = true;                             ///< True if the loss is PPO's, which is clipped.
-  bool joint_actions = false;                    ///< True if rollouts have joint_rollout::acting.
-};
+using joint_trainer = trainer<joint_learner>;
 
 /// The parts of a configuration with which the roles are served.
 struct joint_on_policy_setup {
   multi_agent_on_policy_config config;
   network_options network;  ///< The network that acts.
   /// Returns a function that makes the learner and can be sent to another process.
-  std::function<portable_function<joint_learner()>(const network_shape&)> maker;
-  joint_on_policy_traits traits;
+  std::function<joint_trainer::maker(const network_shape&)> maker;
+  bool joint_actions = false;  ///< True if rollouts have joint_rollout::acting.
 };
 
 class joint_on_policy : public environment_algorithm {
  public:
   using experience = joint_rollout;
-  using joint_trainer = trainer<joint_learner>;
 
   joint_on_policy(training_run& in, joint_on_policy_setup setup);
 
@@ -71,7 +65,7 @@ class joint_on_policy : public environment_algorithm {
   task<> record_episodes(const std::vector<joint_rollout>& rollouts);
   joint_batch batch_of(std::vector<joint_rollout> rollouts);
   task<std::int64_t> push_weights();
-  task<> record(const joint_report& learned);
+  task<> record(const learner_report& learned);
 
   const joint_on_policy_setup setup_;
   /// The number of replicas of environments that the next checkpoint waits for.
@@ -91,15 +85,15 @@ algorithm algorithm_with(run_settings settings, std::function<void()> check,
                          joint_on_policy_setup setup);
 
 /// Makes an on-policy algorithm with several agents for a run. Config is derived from
-/// multi_agent_on_policy_config. These functions must be declared beside it:
+/// multi_agent_on_policy_config. With `joint_actions` rollouts have joint_rollout::acting. These functions must be declared beside it:
 ///
 ///   void describe(options_schema<Config>&)
-///   joint_learner make_learner(const network_shape&, const Config&)
+///   std::unique_ptr<joint_learner> make_learner(const network_shape&, const Config&)
 ///
 /// If the network that acts has other options than config.network(), declare
 /// network_options acting_network_of(const Config&), too.
 template <class Config, class Json = nlohmann::json>
-algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits traits = {}) {
+algorithm joint_on_policy_algorithm(const Config& config, bool joint_actions = false) {
   auto settings =
       settings_of(config, to_json<Config, Json>(config).dump(), idle_options_of(config));
   settings.network = acting_network_of(config);
@@ -111,10 +105,10 @@ algorithm joint_on_policy_algorithm(const Config& config, joint_on_policy_traits
   joint_on_policy_setup setup{
       .config = config,
       .network = settings.network,
-      .maker = [config](const network_shape& shape) -> portable_function<joint_learner()> {
-        return learner_factory<Config, joint_learner>{shape, config};
+      .maker = [config](const network_shape& shape) -> joint_trainer::maker {
+        return configured_learner<Config, joint_learner>{shape, config};
       },
-      .traits = std::move(traits)};
+      .joint_actions = joint_actions};
   return algorithm_with(std::move(settings), std::move(check), std::move(setup));
 }
 

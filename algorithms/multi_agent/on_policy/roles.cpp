@@ -105,7 +105,7 @@ task<> joint_on_policy::serve_environments(const checkpoint* from) {
   roles.n_steps = c.rollout.n_steps;
   roles.rows = std::make_shared<const agent_rows>(shape, spec.action_space);
   roles.shape = shape;
-  roles.joint_actions = setup_.traits.joint_actions;
+  roles.joint_actions = setup_.joint_actions;
   roles.sharing = {.weight = c.agents.shared_reward,
                    .team = c.agents.team,
                    .after_end = c.agents.reward_after_end};

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe {
 namespace {
@@ -117,28 +116,20 @@ q_table q_learner::table() const {
   return {version_, epsilon(), actions_, std::make_shared<const std::vector<double>>(values_)};
 }
 
-namespace {
-
-struct q_learner_state {
-  std::vector<double> values;
-  std::int64_t transitions;
-  std::int64_t version;
-};
-
-}  // namespace
-
-std::string q_learner::save() const {
-  return state_bytes(q_learner_state{values_, transitions_, version_});
+void q_learner::visit_state(state_visitor& visit) {
+  visit("values", values_);
+  visit("transitions", transitions_);
+  visit("version", version_);
 }
 
-void q_learner::restore(std::string bytes) {
-  auto state = state_of<q_learner_state>(bytes);
-  if (state.values.size() != values_.size())
-    throw state_error(fmt::format("q_learning: expected a table of {} entries, got {}",
-                                  values_.size(), state.values.size()));
-  values_ = std::move(state.values);
-  transitions_ = state.transitions;
-  version_ = state.version;
+std::string q_learner::save() const {
+  auto& self = const_cast<q_learner&>(*this);  // The visitor that saves only reads.
+  return detail::save_state([&self](state_visitor& visit) { self.visit_state(visit); });
+}
+
+void q_learner::restore(const std::string& bytes) {
+  detail::restore_state("q_learning", bytes,
+                        [this](state_visitor& visit) { visit_state(visit); });
 }
 
 }  // namespace troupe

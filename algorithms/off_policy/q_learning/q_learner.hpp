@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/learner/learner_state.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -81,7 +82,9 @@ class q_learner {
   std::string save() const;
   /// Restores what `save` returned. Throws state_error if it is not the state of a table of this
   /// size.
-  void restore(std::string bytes);
+  void restore(const std::string& bytes);
+  /// Shows all parts of the state.
+  void visit_state(state_visitor& visit);
 
  private:
   std::size_t place_of(std::int64_t state) const {

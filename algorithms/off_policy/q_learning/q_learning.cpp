@@ -89,15 +89,16 @@ task<std::int64_t> q_learning::update(std::vector<collected_transitions> made) {
   const auto version = in.progress.version;
   for (const auto& one : made) in.metrics.batch_sampled(version - one.version);
   co_await record_episodes(made);
-  const tabular_batch batch{.collections = std::move(made),
-                            .progress_remaining = in.progress_remaining(),
-                            .chosen_lr = in.control.chosen_learning_rate()};
-  const auto train = [&] { return trainer_.try_route<&table_trainer::train_step>(batch); };
+  const tabular_batch batch = std::move(made);
+  const auto train = [&] {
+    return trainer_.try_route<&table_trainer::train_step>(batch, in.progress_remaining(),
+                                                          in.control.chosen_learning_rate());
+  };
   const auto push = [&] { return push_table(trainer_, roles.collectors); };
-  auto updated = co_await learn_and_push<tabular_report>(version, train, push);
+  const auto updated = co_await learn_and_push<learner_report>(version, train, push);
   in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.rows, updated.train_s);
+  in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
   if (episodes_to_log_ >= config_.log.episodes) co_await record(updated.report);
   co_return in.progress.version;
@@ -122,21 +123,12 @@ task<> q_learning::record_episodes(const std::vector<collected_transitions>& mad
 }
 
 /// Writes a row of progress.csv, which is due every few episodes.
-task<> q_learning::record(const tabular_report& learned) {
+task<> q_learning::record(const learner_report& learned) {
   episodes_to_log_ = 0;
-  progress_row row{
-      in.progress.steps,
-      {{"rollout/exploration_rate", config_.exploration.at(in.progress.steps, schedule_steps())},
-       {"train/td_error", learned.td_error},
-       {"train/q_mean", learned.q_mean},
-       {"train/learning_rate", learned.learning_rate},
-       {"train/n_updates", static_cast<double>(learned.n_updates)}}};
-  in.metrics.updated({.loss = learned.td_error,
-                      .kl = {},
-                      .entropy = {},
-                      .grad_norm = {},
-                      .clip_ratio = {},
-                      .lr = learned.learning_rate});
+  progress_row row{in.progress.steps, columns_of(learned.metrics)};
+  row.values["rollout/exploration_rate"] =
+      config_.exploration.at(in.progress.steps, schedule_steps());
+  in.metrics.updated(figures_of(learned.metrics));
   co_await in.record(std::move(row));
   const auto seen = co_await roles.replay.route<&replay_queue<collected_transitions>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
@@ -160,7 +152,9 @@ struct tabular_learner_maker {
   std::int64_t actions;
   q_rule_options options;
 
-  tabular_learner operator()() const { return {observations, actions, options}; }
+  std::unique_ptr<tabular_learner> operator()() const {
+    return std::make_unique<tabular_learner>(observations, actions, options);
+  }
 };
 
 }  // namespace detail
@@ -177,7 +171,7 @@ task<> q_learning::serve_trainer(const checkpoint* from) {
       .deadline = long_call,
       .idempotent = {endpoint<&table_trainer::publish>, endpoint<&table_trainer::save>,
                      endpoint<&table_trainer::restore>}};
-  portable_function<tabular_learner()> make =
+  table_trainer::maker make =
       detail::tabular_learner_maker{spec.observation_space, actions_of(spec), config_.trainer};
   trainer_ = co_await in.serve<table_trainer>(std::move(learning), std::move(make), in.store);
   if (from) co_await trainer_.route<&table_trainer::restore>(file_of(*from, "trainer.bin"));

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "actors/replay/replay_queue.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/q_learning/config.hpp"
 #include "algorithms/off_policy/q_learning/tabular_learner.hpp"
@@ -67,7 +67,7 @@ class q_learning : public environment_algorithm {
   /// Gives the trainer's table to the store and to all collectors, and returns its version.
   static task<std::int64_t> push_table(service<table_trainer> from, service<collector> to);
   task<> record_episodes(const std::vector<collected_transitions>& made);
-  task<> record(const tabular_report& learned);
+  task<> record(const learner_report& learned);
 
   const q_learning_config config_;
   /// The number of collectors that the next checkpoint waits for.

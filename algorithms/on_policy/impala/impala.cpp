@@ -8,7 +8,7 @@
 namespace troupe {
 
 algorithm algorithm_with(const impala_config& config) {
-  return on_policy_algorithm(config, {.clips = true});
+  return on_policy_algorithm(config);
 }
 
 }  // namespace troupe

@@ -15,6 +15,7 @@ on_policy_learner make_learner(const network_shape& shape, const impala_config& 
   clipped.clip_schedule = config.trainer.clip_schedule;
   auto loss = loss_of(clipped);
   loss.name = "impala";
+  loss.policy_loss = on_policy_loss().policy_loss;
   return {shape, options, std::move(loss), config.seed};
 }
 

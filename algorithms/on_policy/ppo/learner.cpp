@@ -20,6 +20,7 @@ on_policy_loss loss_of(const ppo_options& options) {
   };
   return {
       .name = "ppo",
+      .policy_loss = "train/policy_gradient_loss",
       .function = [now](const ppo_loss_inputs& in, double left) { return ppo_loss(in, now(left)); },
       .clip_range = clip_range};
 }

@@ -8,7 +8,7 @@
 namespace troupe {
 
 algorithm algorithm_with(const ppo_config& config) {
-  return on_policy_algorithm(config, {.policy_loss = "train/policy_gradient_loss", .clips = true});
+  return on_policy_algorithm(config);
 }
 
 }  // namespace troupe

@@ -8,8 +8,8 @@
 namespace troupe {
 
 algorithm algorithm_with(const coma_config& config) {
-  return joint_on_policy_algorithm(
-      config, {.critic_loss = "train/critic_loss", .clips = false, .joint_actions = true});
+  constexpr bool joint_actions = true;
+  return joint_on_policy_algorithm(config, joint_actions);
 }
 
 }  // namespace troupe

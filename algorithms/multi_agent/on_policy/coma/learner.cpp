@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numeric>
+#include <tuple>
 
-#include "actors/checkpoint/state_codec.hpp"
-#include "actors/kernels/flush_denormals.hpp"
 #include "algorithms/losses/coma_loss.hpp"
 #include "algorithms/losses/gae.hpp"
 #include "algorithms/on_policy/learner.hpp"
@@ -43,17 +40,16 @@ std::vector<float> target_values_of(central_critic& critic, const std::vector<fl
 
 coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_options& options,
                            std::uint64_t seed)
-    : options_(checked_options(options, "coma")),
-      random_(~seed),
+    : learner("coma", learning_of(options), ~seed),
+      options_(checked_options(options, "coma")),
       model_(checked(shape), without_critic(options.network), seed),
-      critic_(inputs, shape.discrete_actions, options.network, random_),
+      critic_(inputs, shape.discrete_actions, options.network, random()),
       actor_optimizer_(optimizer_of(options_, model_.trained_count())),
       critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
       minibatch_(shape),
       gradient_(policy_gradient_loss("coma", options_), model_),
       acting_graph_(make_graph(model_)),
-      reward_scale_(options_.normalize_reward, 1),
-      skips_("coma", options_.max_skipped_steps) {
+      reward_scale_(options_.normalize_reward, 1) {
   detail::log_once(model_.backend());
 }
 
@@ -158,11 +154,8 @@ at::Tensor coma_learner::advantages_of(const coma_batch& batch,
   return advantage;
 }
 
-on_policy_report coma_learner::update(const coma_batch& batch, double progress_remaining,
-                                      std::optional<double> chosen_lr) {
+void coma_learner::train(const coma_batch& batch) {
   const at::NoGradGuard no_grad;
-  const detail::flush_denormals flush;
-  check_batch(batch);
   auto returns = targets_with(batch, reward_scale_.is_wanted()
                                          ? detail::scaled_rewards(batch.rows, reward_scale_)
                                          : batch.rows.reward);
@@ -172,25 +165,30 @@ on_policy_report coma_learner::update(const coma_batch& batch, double progress_r
                                    .proximal_log_prob = {}};
   const auto usable = detail::usable_rows(batch.rows, targets, model_.shape());
   const auto rows = std::ssize(usable);
-  const auto lr_now = [&](double start) {
-    return annealed(start, options_.lr_schedule, progress_remaining);
-  };
-  on_policy_report report{.learning_rate = chosen_lr.value_or(lr_now(options_.lr)),
-                          .clip_range = std::numeric_limits<double>::infinity(),
-                          .trained_rows = rows,
-                          .dropped_rows = batch.rows.reward.numel() - rows};
+  double explained_variance = 0.0, critic_loss = 0.0, grad_norm = 0.0;
+  ppo_loss_metrics actor;
   if (rows > 0) {
-    report.explained_variance = detail::explained_variance(targets, usable, rank_group());
-    train_critic(batch, targets, usable, lr_now(options_.critic_lr), report);
-    train_actor(batch, targets, detail::acted_rows(batch.rows, usable), progress_remaining, report);
+    explained_variance = detail::explained_variance(targets, usable, rank_group());
+    critic_loss = train_critic(batch, targets, usable);
+    std::tie(actor, grad_norm) = train_actor(batch, targets, detail::acted_rows(batch.rows, usable));
   }
-  report.n_updates = ++n_updates_;
-  return report;
+  report().trained_rows = rows;
+  report().metrics = {{"train/loss", actor.loss},
+                      {"train/policy_gradient_loss", actor.policy_gradient_loss},
+                      {"train/critic_loss", critic_loss},
+                      {"train/entropy_loss", actor.entropy_loss},
+                      {"train/importance_weight", actor.importance_weight},
+                      {"train/explained_variance", explained_variance},
+                      {"train/grad_norm", grad_norm},
+                      {"train/learning_rate", report().learning_rate},
+                      {"train/n_updates", static_cast<double>(n_updates())},
+                      {"train/dropped_rows",
+                       static_cast<double>(batch.rows.reward.numel() - rows)}};
 }
 
-void coma_learner::train_critic(const coma_batch& batch, const detail::training_targets& targets,
-                                const std::vector<detail::row_index>& usable, double lr,
-                                on_policy_report& report) {
+double coma_learner::train_critic(const coma_batch& batch, const detail::training_targets& targets,
+                                  const std::vector<detail::row_index>& usable) {
+  const double lr = annealed(options_.critic_lr, options_.lr_schedule, progress_remaining());
   const auto width = at(critic_.inputs());
   const auto* choice = batch.rows.action.data_ptr<std::int64_t>();
   const auto* target = targets.returns.data_ptr<float>();
@@ -198,7 +196,7 @@ void coma_learner::train_critic(const coma_batch& batch, const detail::training_
   double losses = 0.0;
   std::int64_t minibatches = 0;
   for (int epoch = 0; epoch < options_.n_epochs; ++epoch) {
-    order.shuffle(random_);
+    order.shuffle(random());
     const auto batch_size = at(options_.batch_size);
     for (std::size_t from = 0; from < order.size(); from += batch_size) {
       const auto some = order.own(from, std::min(batch_size, order.size() - from));
@@ -213,133 +211,87 @@ void coma_learner::train_critic(const coma_batch& batch, const detail::training_
       const double loss = critic_.differentiate(inputs_.data(), static_cast<int>(some.size()),
                                                 choice_.data(), target_.data());
       if (!std::isfinite(static_cast<float>(loss))) {
-        skip("critic's loss", loss, report);
+        skip_step("critic's loss", loss);
         continue;
       }
       const double norm = critic_optimizer_.step(critic_.parameters(), critic_.gradient(), lr);
       if (!std::isfinite(norm)) {
-        skip("critic's gradient norm", norm, report);
+        skip_step("critic's gradient norm", norm);
         continue;
       }
-      skips_.taken();
-      ++report.optimizer_steps;
+      took_step();
       losses += loss;
       ++minibatches;
       if (++critic_steps_ % options_.target_interval == 0) critic_.renew_target();
     }
   }
-  if (minibatches > 0) report.loss.value_loss = losses / static_cast<double>(minibatches);
+  return minibatches > 0 ? losses / static_cast<double>(minibatches) : 0.0;
 }
 
-void coma_learner::train_actor(const coma_batch& batch, detail::training_targets& targets,
-                               const std::vector<detail::row_index>& usable,
-                               double progress_remaining, on_policy_report& report) {
-  if (usable.empty()) return;
+std::pair<ppo_loss_metrics, double> coma_learner::train_actor(
+    const coma_batch& batch, detail::training_targets& targets,
+    const std::vector<detail::row_index>& usable) {
+  if (usable.empty()) return {};
   targets.advantage = advantages_of(batch, usable);
   if (batch.rows.proximal_correction) {
     targets.proximal_log_prob =
         detail::proximal_log_prob_of(gradient_.engine(), batch.rows, model_, usable, minibatch_);
   }
   minibatch_.gather(batch.rows, targets, usable);
-  auto metrics = gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining);
-  metrics.value_loss = report.loss.value_loss;
-  report.loss = metrics;
+  const auto metrics =
+      gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining());
   if (!std::isfinite(static_cast<float>(metrics.loss))) {
-    skip("actor's loss", metrics.loss, report);
-    return;
+    skip_step("actor's loss", metrics.loss);
+    return {metrics, 0.0};
   }
   gradient_.differentiate(model_);
   const auto count = at(model_.trained_count());
-  report.grad_norm =
+  const double norm =
       actor_optimizer_.step({model_.parameters().data_ptr<float>(), count},
-                            {model_.gradient().data_ptr<float>(), count}, report.learning_rate);
-  if (!std::isfinite(report.grad_norm)) {
-    skip("actor's gradient norm", report.grad_norm, report);
-    return;
+                            {model_.gradient().data_ptr<float>(), count}, report().learning_rate);
+  if (std::isfinite(norm)) {
+    took_step();
+  } else {
+    skip_step("actor's gradient norm", norm);
   }
-  skips_.taken();
-  ++report.optimizer_steps;
+  return {metrics, norm};
 }
 
-void coma_learner::skip(const char* what, double value, on_policy_report& report) {
-  ++report.skipped_steps;
-  skips_.skipped(what, value);
+std::span<const float> coma_learner::acting() const {
+  return {model_.parameters().data_ptr<float>(), at(model_.parameter_count())};
 }
 
-coma_learner_state coma_learner::state() const {
-  const auto critic = critic_.parameters();
-  const auto target = critic_.target();
-  return {.critic = {critic.begin(), critic.end()},
-          .target = {target.begin(), target.end()},
-          .actor_optimizer = actor_optimizer_.state(),
-          .critic_optimizer = critic_optimizer_.state(),
-          .random = random_.state(),
-          .n_updates = n_updates_,
-          .critic_steps = critic_steps_,
-          .skipped_in_a_row = skips_.in_a_row(),
-          .reward_scale = reward_scale_.saved()};
+void coma_learner::start_from(std::span<const float> acting, const named_tensors&) {
+  expect_size_of(acting);
+  model_.load_parameters(
+      at::from_blob(const_cast<float*>(acting.data()), {model_.parameter_count()}));
 }
 
-void coma_learner::set_state(const coma_learner_state& state) {
-  reward_scale_.restore("coma", state.reward_scale);
-  const auto count = critic_.parameters().size();
-  if (state.critic.size() != count || state.target.size() != count) {
-    throw std::invalid_argument(
-        "coma: expected a critic of " + std::to_string(count) + " numbers and its target, got " +
-        std::to_string(state.critic.size()) + " and " + std::to_string(state.target.size()));
-  }
-  actor_optimizer_.set_state(state.actor_optimizer);
-  critic_optimizer_.set_state(state.critic_optimizer);
-  std::ranges::copy(state.critic, critic_.parameters().begin());
-  std::ranges::copy(state.target, critic_.target().begin());
-  random_.set_state(state.random);
-  n_updates_ = state.n_updates;
-  critic_steps_ = state.critic_steps;
-  skips_.set_in_a_row(state.skipped_in_a_row);
+void coma_learner::visit_state(state_visitor& visit) {
+  learner::visit_state(visit);
+  visit("critic", critic_.parameters());
+  visit("target", critic_.target());
+  visit("actor_optimizer", actor_optimizer_);
+  visit("critic_optimizer", critic_optimizer_);
+  visit("critic_steps", critic_steps_);
+  visit("reward_scale", reward_scale_);
 }
 
-namespace {
-
-/// COMA's learner of one policy.
-class coma_of_policy final : public policy_learner {
- public:
-  coma_of_policy(std::shared_ptr<const critic_inputs> inputs, coma_learner learner)
-      : inputs_(std::move(inputs)), learner_(std::move(learner)) {}
-
-  on_policy_report update(const joint_batch& b, std::size_t index) override {
-    const coma_batch batch{batch_of_policy(b, index, learner_.model().shape()),
-                           inputs_->rows_of(b.rollouts, index)};
-    return learner_.update(batch, b.progress_remaining, b.chosen_lr);
-  }
-  actor_critic& model() override { return learner_.model(); }
-  std::string save() const override { return state_bytes(learner_.state()); }
-  void restore(const std::string& bytes) override {
-    try {
-      learner_.set_state(state_of<coma_learner_state>(bytes));
-    } catch (const std::invalid_argument& e) {
-      throw state_error(std::string("saved learner: ") + e.what());
-    }
-  }
-
- private:
-  std::shared_ptr<const critic_inputs> inputs_;
-  coma_learner learner_;
-};
-
-}  // namespace
-
-joint_learner make_learner(const network_shape& shape, const coma_config& config) {
+std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const coma_config& config) {
   auto options = config.trainer;
   options.network = config.network();
-  const auto inputs = std::make_shared<const critic_inputs>(shape);
-  std::vector<std::unique_ptr<policy_learner>> learners;
+  const critic_inputs inputs(shape);
+  std::vector<std::unique_ptr<learner<coma_batch>>> learners;
   for (std::size_t i = 0; i < shape.policies.size(); ++i) {
-    learners.push_back(std::make_unique<coma_of_policy>(
-        inputs, coma_learner(shape_of(shape.policies[i]), inputs->width(i), options,
-                             seed_of_policy(config.seed, i))));
+    learners.push_back(std::make_unique<coma_learner>(shape_of(shape.policies[i]), inputs.width(i),
+                                                      options, seed_of_policy(config.seed, i)));
   }
-  return joint_learner(
-      std::make_unique<separate_learners>(shape, std::move(learners), config.trained(shape)));
+  const auto batch_of = [shape, inputs](const joint_batch& b, std::size_t i) -> coma_batch {
+    return {batch_of_policy(b, i, shape_of(shape.policies[i])), inputs.rows_of(b.rollouts, i)};
+  };
+  return std::make_unique<separate_learners<coma_batch>>("coma", learning_of(options), shape,
+                                                         std::move(learners), batch_of,
+                                                         config.trained(shape));
 }
 
 }  // namespace troupe

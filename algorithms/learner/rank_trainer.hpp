@@ -2,7 +2,7 @@
 // Data-parallel training: a trainer whose replicas are ranks that share every batch.
 
 #include "actors/collective/gloo_collective.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "runtime/base/outcome.hpp"
 #include "runtime/service/options/replica_info.hpp"
 
@@ -18,34 +18,37 @@ namespace troupe {
 /// After it, update gets the whole batch and trains on this rank's shard of it. If a rank is lost,
 /// the group ends: train_step then throws collective_error, on the ranks that stayed and on the one
 /// that was restarted. The training since the last checkpoint is lost.
-template <class Learner>
-class rank_trainer final : public trainer<Learner> {
+template <class Learner, class Input = typename Learner::batch>
+class rank_trainer final : public trainer<Learner, Input> {
+  using base = trainer<Learner, Input>;
+
  public:
-  using typename trainer<Learner>::batch_type;
-  using typename trainer<Learner>::report_type;
+  using typename base::maker;
+  using typename base::report_type;
 
   /// The replica's index is its rank; `group.rank` is not read.
-  rank_trainer(const replica_info& who, const std::function<Learner()>& make,
+  rank_trainer(const replica_info& who, const maker& make,
                const service<weight_store>& store, gloo_rendezvous group,
                std::optional<std::uint64_t> torch_seed = std::nullopt)
-      : trainer<Learner>(make, store, of_rank(torch_seed, who.index)),
+      : base(make, store, of_rank(torch_seed, who.index)),
         group_(std::move(group)),
         generation_(who.generation) {
     group_.rank = who.index;
   }
 
   /// Makes one update. In the first call the ranks find each other. Throws collective_error.
-  report_type train_step(batch_type batch) override {
+  report_type train_step(Input input, double progress_remaining,
+                         std::optional<double> chosen_lr) override {
     if (!joined_) {
       if (generation_ > 0) {
         throw collective_error("data-parallel rank " + std::to_string(group_.rank) + " of " +
                                std::to_string(group_.world) +
                                " was restarted, and its group has ended with the one before it");
       }
-      this->learner_.join(join_gloo(group_));
+      this->learner().join(join_gloo(group_));
       joined_ = true;
     }
-    return trainer<Learner>::train_step(std::move(batch));
+    return base::train_step(std::move(input), progress_remaining, chosen_lr);
   }
 
  private:
@@ -84,12 +87,14 @@ inline bool is_loss_of_a_rank(const std::exception_ptr& error) {
 
 /// Makes one update on all `world` ranks and returns their report, which is the same on all. Throws
 /// collective_error if a rank is lost; the other ranks are then in the middle of the update.
-template <class Learner>
-task<outcome<typename Learner::report>> train_ranks(service<trainer<Learner>> ranks,
-                                                    typename Learner::batch batch,
-                                                    std::size_t world) {
-  auto reports =
-      co_await ranks.template fanout_settled<&trainer<Learner>::train_step>(std::move(batch));
+template <class Learner, class Input>
+task<outcome<typename Learner::report_type>> train_ranks(service<trainer<Learner, Input>> ranks,
+                                                         Input input, double progress_remaining,
+                                                         std::optional<double> chosen_lr,
+                                                         std::size_t world) {
+  using role = trainer<Learner, Input>;
+  auto reports = co_await ranks.template fanout_settled<&role::train_step>(
+      std::move(input), progress_remaining, chosen_lr);
   std::string lost;
   for (const auto& one : reports) {
     if (!one.ok() && detail::is_loss_of_a_rank(one.error())) lost += "; " + describe(one.error());

@@ -2,7 +2,9 @@
 // The trainer of every algorithm: a role that holds a learner and publishes its weights.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "actors/policy/policy.hpp"
@@ -15,25 +17,24 @@
 
 namespace troupe {
 
-/// The role that learns. Learner is an update rule that knows nothing of actors:
-///
-///   typename Learner::batch, typename Learner::report
-///   report update(const batch&)                  one update
-///   const at::Tensor& parameters() const         float [P]
-///   void load_parameters(const at::Tensor&)
+/// The role that learns. Learner is derived from learner<> (learner.hpp). Input is what the loop
+/// sends for an update: the learner's batch, or what Learner has another `update` for.
 ///
 /// The version of the weights is 0 before the first update and grows by 1 with each update.
-template <class Learner>
+template <class Learner, class Input = typename Learner::batch>
 class trainer {
  public:
-  using batch_type = typename Learner::batch;
-  using report_type = typename Learner::report;
+  using learner_type = Learner;
+  using input_type = Input;
+  using report_type = typename Learner::report_type;
+  /// Makes the learner. It is sent to the trainer's replica.
+  using maker = portable_function<std::unique_ptr<Learner>()>;
 
-  /// `make` makes the learner; it is called in the trainer's own replica. With `torch_seed`, the
-  /// generator of libtorch in the trainer's process is seeded from it and the version of the
-  /// weights before `make` and before each update, so that what the learner draws from libtorch is
-  /// the same in runs of the same seed, also in a process of its own (torch_seed.hpp).
-  trainer(const portable_function<Learner()>& make, service<weight_store> store,
+  /// `make` is called in the trainer's own replica. With `torch_seed`, the generator of libtorch in
+  /// the trainer's process is seeded from it and the version of the weights before `make` and
+  /// before each update, so that what the learner draws from libtorch is the same in runs of the
+  /// same seed, also in a process of its own (torch_seed.hpp).
+  trainer(const maker& make, service<weight_store> store,
           std::optional<std::uint64_t> torch_seed = std::nullopt)
       : torch_seed_(torch_seed), learner_(made_by(make)), store_(std::move(store)) {}
   virtual ~trainer() = default;
@@ -43,19 +44,20 @@ class trainer {
   task<> catch_up() {
     const auto known = co_await store_.route<&weight_store::versions>();
     if (known.empty()) {
-      weights first{version_, learner_.parameters().clone(), {}};
-      co_await store_.route<&weight_store::put>(first);
+      co_await store_.route<&weight_store::put>(current());
     } else {
       const auto newest = co_await store_.route<&weight_store::latest>();
-      learner_.load_parameters(newest.parameters);
+      learner_->start_from(numbers_of(newest), {});
       version_ = newest.version;
     }
   }
 
-  /// Makes one update. Only the trainer has the new weights until they are pushed.
-  virtual report_type train_step(batch_type batch) {
+  /// Makes one update; the arguments are those of learner<>::update. Only the trainer has the new
+  /// weights until they are pushed.
+  virtual report_type train_step(Input input, double progress_remaining,
+                                 std::optional<double> chosen_lr) {
     seed();
-    auto report = learner_.update(batch);
+    auto report = learner_->update(input, progress_remaining, chosen_lr);
     ++version_;
     return report;
   }
@@ -73,36 +75,33 @@ class trainer {
   /// Puts the current weights only into the store, and returns them so that the caller can
   /// distribute them.
   task<weights> publish() {
-    weights fresh{version_, learner_.parameters().clone(), {}};
+    auto fresh = current();
     const auto store = store_.with({.priority = priority::control});
     co_await store.template route<&weight_store::put>(fresh);
     co_return fresh;
   }
 
-  /// Saves and restores the learner's state without its parameters, which are in the store. Learner
-  /// needs
-  ///   std::string save() const
-  ///   void restore(const std::string&)
-  std::string save() { return learner_.save(); }
-  void restore(std::string bytes) { learner_.restore(bytes); }
+  /// Saves and restores the learner's state. Its acting parameters are in the store.
+  std::string save() { return learner_->save(); }
+  void restore(std::string bytes) { learner_->restore(bytes); }
+
+ protected:
+  Learner& learner() { return *learner_; }
 
  private:
   void seed() const {
     if (!torch_seed_) return;
     seed_torch(derived_seed(*torch_seed_, "libtorch", {static_cast<std::uint64_t>(version_)}));
   }
-  Learner made_by(const portable_function<Learner()>& make) const {
+  std::unique_ptr<Learner> made_by(const maker& make) const {
     seed();
     return make();
   }
+  weights current() const { return make_weights(version_, learner_->acting()); }
 
   std::int64_t version_ = 0;
   std::optional<std::uint64_t> torch_seed_;
-
- protected:
-  Learner learner_;
-
- private:
+  std::unique_ptr<Learner> learner_;
   service<weight_store> store_;
 };
 
