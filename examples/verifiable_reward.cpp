@@ -19,14 +19,12 @@
 #include "actors/reward/text_reward.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/torch/torch_threads.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
-#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system/run.hpp"
 
 namespace loops = troupe::loops;
-using troupe::ppo_learner, troupe::rollout_learner;
 
 const std::string tokens = "0123456789abcdef";
 const troupe::network_shape shape{.obs_size = 20, .discrete_actions = 16};  // of the 16 tokens
@@ -36,7 +34,7 @@ struct text_pair {  // a question and its answer, or a model's answer and the ri
 };
 using questions = troupe::dataset<text_pair>;
 using judge = troupe::weighted_reward<text_pair>;
-using ppo_trainer = troupe::trainer<rollout_learner>;
+using ppo_trainer = troupe::trainer<troupe::on_policy_learner, troupe::training_rollouts>;
 
 std::vector<text_pair> all_questions() {
   std::vector<text_pair> made;
@@ -86,9 +84,10 @@ troupe::task<episode> generate_episode(roles r) {
 }
 
 troupe::task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
-  rollout_learner::batch batch{.stale = stale};
+  troupe::training_rollouts batch{.stale = stale};
   for (auto& e : episodes) batch.rollouts.push_back(std::move(e.row));
-  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch));
+  const std::optional<double> chosen_lr;  // none: the options have it
+  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0, chosen_lr);
   co_return co_await r.learner.route<&ppo_trainer::push_weights>(r.policies);
 }
 
@@ -110,7 +109,9 @@ troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   troupe::ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
   options.network = {.hidden = {128}, .hidden_activation = troupe::activation::relu};
-  std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
+  ppo_trainer::maker make = [=] {
+    return std::make_unique<troupe::ppo_learner>(shape, options, 1);
+  };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
   const troupe::policy_options acting{.shape = shape, .network = options.network, .seed = 2};
   r.policies = co_await sys.serve<troupe::policy>({.name = "policy-" + mode}, acting, store);

@@ -46,9 +46,8 @@ update_figures figures_of(std::span<const named_number> numbers) {
 
 void metric_means::add(std::span<const named_number> of_step) {
   for (const auto& [name, value] : of_step) {
-    auto found = std::ranges::find_if(sums_, [name](const sum& one) {
-      return std::string_view(one.total.name) == name;
-    });
+    auto found = std::ranges::find_if(
+        sums_, [name](const sum& one) { return std::string_view(one.total.name) == name; });
     if (found == sums_.end()) found = sums_.insert(found, sum{{name}});
     found->total.value += value;
     ++found->count;

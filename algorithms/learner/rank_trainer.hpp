@@ -27,9 +27,8 @@ class rank_trainer final : public trainer<Learner, Input> {
   using typename base::report_type;
 
   /// The replica's index is its rank; `group.rank` is not read.
-  rank_trainer(const replica_info& who, const maker& make,
-               const service<weight_store>& store, gloo_rendezvous group,
-               std::optional<std::uint64_t> torch_seed = std::nullopt)
+  rank_trainer(const replica_info& who, const maker& make, const service<weight_store>& store,
+               gloo_rendezvous group, std::optional<std::uint64_t> torch_seed = std::nullopt)
       : base(make, store, of_rank(torch_seed, who.index)),
         group_(std::move(group)),
         generation_(who.generation) {

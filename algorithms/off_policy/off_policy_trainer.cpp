@@ -13,25 +13,13 @@ off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size
                                        transition_widths widths, std::int64_t target_update_steps,
                                        service<transition_replay> transitions,
                                        service<weight_store> store, std::shared_ptr<storage> on)
-    : storage_(std::move(on)),
-      claim_(*storage_, "off_policy_trainer"),
+    : trainer_base(make, std::move(store), std::nullopt, on),
+      storage_(std::move(on)),
       batch_size_(batch_size),
       widths_(widths),
       target_update_steps_(target_update_steps),
-      transitions_(std::move(transitions)),
-      store_(std::move(store)) {
-  if (!storage_->learner) storage_->learner = make();
+      transitions_(std::move(transitions)) {
   batch_.rows = static_cast<int>(batch_size);
-}
-
-weights off_policy_trainer::current() const {
-  const auto acting = storage_->learner->acting();
-  const auto& scale = storage_->obs_scale;
-  auto parameters =
-      at::empty({static_cast<std::int64_t>(acting.size() + scale.size())}, at::kFloat);
-  auto* end = std::copy(acting.begin(), acting.end(), parameters.data_ptr<float>());
-  std::copy(scale.begin(), scale.end(), end);
-  return {storage_->version, parameters, {}};
 }
 
 task<> off_policy_trainer::fetch_obs_scale() {
@@ -39,13 +27,13 @@ task<> off_policy_trainer::fetch_obs_scale() {
 }
 
 task<> off_policy_trainer::catch_up() {
-  const auto known = co_await store_.route<&weight_store::versions>();
+  const auto known = co_await store().route<&weight_store::versions>();
   if (known.empty()) {
     co_await fetch_obs_scale();
     co_await publish();
   } else {
     storage_->published = known.back();
-    storage_->version = std::max(storage_->version, storage_->published);
+    version() = std::max(version(), storage_->published);
   }
 }
 
@@ -68,7 +56,7 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
   };
   rows_ = co_await draw(progress_remaining);
   exchange();
-  const auto& made = storage_->learner->update(batch_, progress_remaining, chosen_lr);
+  const auto& made = learner().update(batch_, progress_remaining, chosen_lr);
   if (made.skipped_steps > 0) {
     ++storage_->skipped;
   } else {
@@ -83,14 +71,14 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
 /// Updates the targets as often as steps that are multiples of the interval were taken.
 void off_policy_trainer::update_targets(const off_policy_update& due) {
   if (target_update_steps_ == 0) return;
-  storage_->learner->update_target(due.steps_after / target_update_steps_ -
-                                   due.steps_before / target_update_steps_);
+  learner().update_target(due.steps_after / target_update_steps_ -
+                          due.steps_before / target_update_steps_);
 }
 
 task<off_policy_report> off_policy_trainer::train(off_policy_update due,
                                                   service<collector> collectors) {
   auto& at = *storage_;
-  if (at.version == due.version) {
+  if (version() == due.version) {
     if (!at.begun) {
       update_targets(due);
       if (at.logged) at.means.clear();
@@ -102,36 +90,36 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
     at.begun = false;
     at.logged = due.log;
     at.taken = 0;
-    ++at.version;
+    ++version();
   }
-  co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{at.version, due.log ? row() : std::vector<named_number>(), at.skipped,
-                              at.learner->last().learning_rate};
+  co_await give_weights<&collector::update>(std::move(collectors), current(storage_->obs_scale));
+  co_return off_policy_report{version(), due.log ? row() : std::vector<named_number>(), at.skipped,
+                              learner().last().learning_rate};
 }
 
 std::vector<named_number> off_policy_trainer::row() const {
   auto columns = storage_->means.means();
-  const auto& last = storage_->learner->last();
+  const auto& last = learner().last();
   columns.push_back({"train/learning_rate", last.learning_rate});
   columns.push_back({"train/n_updates", static_cast<double>(last.n_updates)});
   return columns;
 }
 
 task<published_model> off_policy_trainer::publish() {
-  auto fresh = current();
-  auto beside = storage_->learner->beside();
-  if (storage_->version > storage_->published) {
-    co_await store_.route<&weight_store::put>(fresh);
+  auto fresh = current(storage_->obs_scale);
+  auto beside = learner().beside();
+  if (version() > storage_->published) {
+    co_await store().route<&weight_store::put>(fresh);
     storage_->published = fresh.version;
   }
-  auto stored = co_await store_.route<&weight_store::get>(fresh.version);
+  auto stored = co_await store().route<&weight_store::get>(fresh.version);
   co_return published_model{std::move(stored), std::move(beside)};
 }
 
 std::string off_policy_trainer::save() const {
   state_writer to;
-  to.put("learner", storage_->learner->save());
-  to.put("version", storage_->version);
+  to.put("learner", learner().save());
+  to.put("version", version());
   to.put("obs_scale", storage_->obs_scale);
   to.put("logged", storage_->logged);
   to.put("means", state_bytes(storage_->means));
@@ -140,8 +128,8 @@ std::string off_policy_trainer::save() const {
 
 void off_policy_trainer::restore(std::string bytes) {
   const state_reader from(bytes);
-  storage_->learner->restore(from.get<std::string>("learner"));
-  from.get("version", storage_->version);
+  learner().restore(from.get<std::string>("learner"));
+  from.get("version", version());
   from.get("obs_scale", storage_->obs_scale);
   from.get("logged", storage_->logged);
   storage_->means = state_of<metric_means>(from.get<std::string>("means"));

@@ -2,18 +2,16 @@
 // The role that trains off-policy algorithms: its batches come from a replay.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint/role_storage.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "algorithms/learner/learner.hpp"
 #include "algorithms/learner/metric_means.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
@@ -49,16 +47,12 @@ struct published_model {
 
 /// The role that learns. It draws minibatches directly from the replay, so that they never pass
 /// through the loop, and sends new weights to the collectors.
-class off_policy_trainer {
+class off_policy_trainer : public trainer_base<transition_learner> {
  public:
-  using maker = std::function<std::unique_ptr<transition_learner>()>;
-
   /// The learner and its progress. It is passed to `serve` and outlives the replica, so that a
   /// restarted replica goes on at the gradient step that its predecessor had reached. One trainer
   /// uses it.
-  struct storage : role_storage {
-    std::unique_ptr<transition_learner> learner;
-    std::int64_t version = 0;      ///< The version of the weights: the number of updates.
+  struct storage : trained_learner<transition_learner> {
     std::int64_t published = -1;   ///< The newest version in the weight store; -1 means none.
     std::int64_t taken = 0;        ///< Gradient steps taken in the update under way.
     std::int64_t skipped = 0;      ///< Gradient steps skipped in the update under way, or the last.
@@ -93,7 +87,6 @@ class off_policy_trainer {
   void restore(std::string bytes);
 
  private:
-  weights current() const;
   std::vector<named_number> row() const;
   void update_targets(const off_policy_update& due);
   task<> take_step(double progress_remaining, std::optional<double> chosen_lr);
@@ -101,12 +94,10 @@ class off_policy_trainer {
   task<> fetch_obs_scale();
 
   std::shared_ptr<storage> storage_;
-  storage_claim claim_;
   std::size_t batch_size_;
   transition_widths widths_;
   std::int64_t target_update_steps_;
   service<transition_replay> transitions_;
-  service<weight_store> store_;
   transition_rows rows_;    // its buffers travel to the replay and back
   transition_batch batch_;  // swaps its columns with those of rows_
 };

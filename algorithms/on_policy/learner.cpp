@@ -87,8 +87,7 @@ void on_policy_learner::train(const rollout_batch& whole) {
   }
 
   const auto rows = static_cast<std::int64_t>(order.size());
-  const auto dropped =
-      std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows;
+  const auto dropped = std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows;
   double explained_variance = 0.0;
   if (rows > 0) {
     auto explained = targets;

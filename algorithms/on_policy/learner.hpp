@@ -35,8 +35,8 @@ optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_
 /// An update computes advantages, then trains n_epochs of shuffled minibatches, the last of which
 /// may be incomplete. Rows that are invalid or have numbers that are not finite are dropped. A step
 /// whose loss or gradient is not finite is skipped. The metrics are named and averaged like those
-/// of Stable-Baselines3; "train/n_updates" counts epochs. Throws c10::Error if the shapes of a batch
-/// don't fit. The state is without the parameters.
+/// of Stable-Baselines3; "train/n_updates" counts epochs. Throws c10::Error if the shapes of a
+/// batch don't fit. The state is without the parameters.
 class on_policy_learner : public learner<rollout_batch> {
  public:
   /// `seed` decides the initial weights and the order of the minibatches. Throws

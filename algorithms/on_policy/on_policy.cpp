@@ -46,7 +46,9 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
     return world > 1 ? train_ranks(trainer_, batch, remaining, lr, world)
                      : trainer_.try_route<&on_policy_trainer::train_step>(batch, remaining, lr);
   };
-  const auto push = [&] { return trainer_.route<&on_policy_trainer::push_weights>(roles.policies); };
+  const auto push = [&] {
+    return trainer_.route<&on_policy_trainer::push_weights>(roles.policies);
+  };
   const auto updated = co_await learn_and_push<learner_report>(version, train, push);
   in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);

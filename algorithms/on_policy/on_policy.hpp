@@ -107,12 +107,11 @@ algorithm on_policy_algorithm(const Config& config) {
       make_learner(shape_of(spec_of(settings.env), settings.network.body), config);
     }
   };
-  on_policy_setup setup{
-      .config = config,
-      .learner = config.trainer,
-      .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
-        return configured_learner<Config, on_policy_learner>{shape, config};
-      }};
+  on_policy_setup setup{.config = config,
+                        .learner = config.trainer,
+                        .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
+                          return configured_learner<Config, on_policy_learner>{shape, config};
+                        }};
   return algorithm_with(std::move(settings), std::move(check), std::move(setup));
 }
 

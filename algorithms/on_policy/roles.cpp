@@ -67,7 +67,7 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
                      endpoint<&on_policy_trainer::restore>}};
   if (world == 1) {
     trainer_ = co_await in.serve<on_policy_trainer>(std::move(learning), std::move(make), in.store,
-                                                  std::optional(in.settings.seed));
+                                                    std::optional(in.settings.seed));
   } else {
     const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
     gloo_rendezvous group{

@@ -87,6 +87,12 @@ inline learner_parts parts_of(const any_learner& learner) {
   return parts;
 }
 
+/// Lets a learner go on from where another one is.
+inline void copy_learner(any_learner& to, const any_learner& from) {
+  to.start_from(from.acting(), {});
+  to.restore(from.save());
+}
+
 inline void set_parts(any_learner& learner, learner_parts parts) {
   parts_visitor copying(parts, true);
   learner.visit_state(copying);

@@ -10,12 +10,11 @@
 #include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/torch/torch_threads.hpp"
-#include "actors/trainer/trainer.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
-#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/slow_symbols.hpp"
@@ -39,7 +38,7 @@ struct setting {
   ppo_options learning{{.lr = 1e-3, .batch_size = 64, .n_epochs = 4}};
 };
 
-using ppo_trainer = trainer<rollout_learner>;
+using ppo_trainer = trainer<on_policy_learner, training_rollouts>;
 
 struct services {
   service<ppo_trainer> learner;
@@ -49,8 +48,8 @@ struct services {
 task<services> serve_roles(system& sys, std::string url, setting with, bool async) {
   const auto spec = slow_symbols().spec();
   const auto shape = shape_of(spec);
-  portable_function<rollout_learner()> make = [=, options = with.learning] {
-    return rollout_learner(ppo_learner(shape, options, 1));
+  ppo_trainer::maker make = [=, options = with.learning] {
+    return std::make_unique<ppo_learner>(shape, options, 1);
   };
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
   services made;
@@ -80,10 +79,11 @@ task<services> serve_roles(system& sys, std::string url, setting with, bool asyn
 task<std::int64_t> train(services with, clock::duration update_time, std::int64_t* version,
                          double* spent, std::vector<rollout> made) {
   const auto began = clock::now();
-  rollout_learner::batch batch;
+  training_rollouts batch;
   for (const auto& one : made) batch.stale = batch.stale || one.version != *version;
   batch.rollouts = std::move(made);
-  co_await with.learner.route<&ppo_trainer::train_step>(std::move(batch));
+  co_await with.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0,
+                                                        std::optional<double>());
   *version = co_await with.learner.route<&ppo_trainer::push_weights>(with.roles.policies);
   const auto left = update_time - (clock::now() - began);
   if (left > 0ms) co_await sleep_for(left);

@@ -10,13 +10,12 @@
 
 #include "actors/environments/vector_env.hpp"
 #include "actors/torch/torch_threads.hpp"
-#include "actors/trainer/trainer.hpp"
 #include "actors/worlds/classic_control/cartpole.hpp"
 #include "actors/worlds/registry.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
-#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 
@@ -130,7 +129,7 @@ cost bare_loop() {
 
 // ---- the same through actors
 
-using ppo_trainer = trainer<rollout_learner>;
+using ppo_trainer = trainer<on_policy_learner, training_rollouts>;
 
 /// Allocations between steps, told by the environments.
 class step_meter {
@@ -165,8 +164,9 @@ struct stage {
 };
 
 task<std::int64_t> train(stage& on, std::vector<rollout> rollouts) {
-  rollout_learner::batch batch{.rollouts = std::move(rollouts)};
-  co_await on.learner.route<&ppo_trainer::train_step>(std::move(batch));
+  training_rollouts batch{.rollouts = std::move(rollouts)};
+  co_await on.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0,
+                                                      std::optional<double>());
   co_return co_await on.learner.route<&ppo_trainer::push_weights>(on.roles.policies);
 }
 
@@ -174,8 +174,8 @@ task<cost> through_actors(system& sys) {
   const ppo_options options;
   stage on;
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
-  std::function<rollout_learner()> make = [options] {
-    return rollout_learner(ppo_learner(shape, options, seed));
+  ppo_trainer::maker make = [options] {
+    return std::make_unique<ppo_learner>(shape, options, seed);
   };
   on.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, std::move(make), store);
   policy_options acting{.shape = shape, .network = {}, .seed = seed};

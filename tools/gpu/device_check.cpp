@@ -189,7 +189,7 @@ findings run_ppo(const problem& of, const network_options& network, int updates)
   findings found{.outputs = at::cat({acted.value, acted.log_prob}).to(at::kDouble)};
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
-    losses.push_back(learner.update(batch).loss.loss);
+    losses.push_back(learner.update(batch)["train/loss"]);
     if (i == 0) found.gradient = model.gradient().to(at::kDouble).clone();
   }
   found.loss = doubles(losses);

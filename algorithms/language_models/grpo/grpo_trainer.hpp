@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "actors/llm/generator/generator.hpp"
-#include "algorithms/learner/trainer.hpp"
 #include "algorithms/language_models/grpo/grpo_learner.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/update_gate.hpp"
 
 namespace troupe {

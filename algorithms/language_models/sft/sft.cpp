@@ -62,10 +62,9 @@ task<> sft::serve_trainer(const checkpoint* from) {
     start = from ? weights_of(*from).parameters : starting_weights(config_, setup_->get().model);
   }
   sft_trainer::maker make = [network = network_, start, seed] {
-    return network.adapters
-               ? std::make_unique<sft_learner>(network.config, network.options, network.base,
-                                               *network.adapters, seed)
-               : std::make_unique<sft_learner>(network.config, network.options, start);
+    return network.adapters ? std::make_unique<sft_learner>(network.config, network.options,
+                                                            network.base, *network.adapters, seed)
+                            : std::make_unique<sft_learner>(network.config, network.options, start);
   };
   serve_options learning{
       .name = "trainer",

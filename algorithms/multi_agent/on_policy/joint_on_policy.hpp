@@ -85,7 +85,8 @@ algorithm algorithm_with(run_settings settings, std::function<void()> check,
                          joint_on_policy_setup setup);
 
 /// Makes an on-policy algorithm with several agents for a run. Config is derived from
-/// multi_agent_on_policy_config. With `joint_actions` rollouts have joint_rollout::acting. These functions must be declared beside it:
+/// multi_agent_on_policy_config. With `joint_actions` rollouts have joint_rollout::acting. These
+/// functions must be declared beside it:
 ///
 ///   void describe(options_schema<Config>&)
 ///   std::unique_ptr<joint_learner> make_learner(const network_shape&, const Config&)

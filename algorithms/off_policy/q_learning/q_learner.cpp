@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-
 namespace troupe {
 namespace {
 
@@ -128,8 +127,7 @@ std::string q_learner::save() const {
 }
 
 void q_learner::restore(const std::string& bytes) {
-  detail::restore_state("q_learning", bytes,
-                        [this](state_visitor& visit) { visit_state(visit); });
+  detail::restore_state("q_learning", bytes, [this](state_visitor& visit) { visit_state(visit); });
 }
 
 }  // namespace troupe

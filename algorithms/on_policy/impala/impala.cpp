@@ -7,8 +7,6 @@
 
 namespace troupe {
 
-algorithm algorithm_with(const impala_config& config) {
-  return on_policy_algorithm(config);
-}
+algorithm algorithm_with(const impala_config& config) { return on_policy_algorithm(config); }
 
 }  // namespace troupe

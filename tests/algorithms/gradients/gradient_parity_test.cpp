@@ -474,9 +474,9 @@ parity coma_case(case_random& random) {
   options.batch_size = rows;
   options.n_epochs = 1;
   coma_learner learner(shape, shape.obs_size + others, options, random.next());
-  auto state = learner.state();
-  for (auto* numbers : {&state.critic, &state.target}) disturb(random, *numbers);
-  learner.set_state(state);
+  auto state = parts_of(learner);
+  for (auto* numbers : {&state["critic"], &state["target"]}) disturb(random, *numbers);
+  set_parts(learner, state);
   std::vector<float> moves(static_cast<std::size_t>(learner.model().parameter_count()));
   random.fill_normal(moves);
   learner.model().parameters().add_(at::tensor(moves), 0.1);
@@ -512,13 +512,13 @@ parity coma_case(case_random& random) {
   kink_watch watch;
   const auto& net = learner.critic().network();
   const auto x = rows_in_double(batch.critic.steps, rows);
-  const auto critic = in_double(state.critic);
+  const auto critic = in_double(state["critic"]);
   watch.see(net, critic, x);
-  const auto targets =
-      numbers_of(coma_targets(net, in_double(state.target), batch, options.gamma).to(at::kFloat));
+  const auto targets = numbers_of(
+      coma_targets(net, in_double(state["target"]), batch, options.gamma).to(at::kFloat));
   const auto choices = batch.rows.action.flatten().contiguous();
   const auto expected_critic =
-      gradient_by_torch(state.critic, at::kDouble, [&](graph& g, const parameter_block& block) {
+      gradient_by_torch(state["critic"], at::kDouble, [&](graph& g, const parameter_block& block) {
         const auto q = perceptron(net, g.constant(batch.critic.steps, net.inputs()), block).outputs;
         const std::span chosen(choices.data_ptr<std::int64_t>(), targets.size());
         return coma_critic_loss(q, chosen, g.constant(targets));

@@ -8,6 +8,7 @@
 #include "algorithms/losses/coma_loss.hpp"
 #include "tests/actors/gradients/evaluated.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/played_rollout.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
@@ -144,8 +145,8 @@ coma_learner learner_of(const network_shape& shape, std::size_t policy, const co
 std::vector<float> numbers_of(const coma_learner& learner) {
   const auto& p = learner.model().parameters();
   std::vector<float> numbers(p.data_ptr<float>(), p.data_ptr<float>() + p.numel());
-  const auto state = learner.state();
-  numbers.insert(numbers.end(), state.critic.begin(), state.critic.end());
+  const auto critic = parts_of(learner)["critic"];
+  numbers.insert(numbers.end(), critic.begin(), critic.end());
   return numbers;
 }
 
@@ -405,7 +406,7 @@ TEST_CASE("coma: agents that have ended give no loss") {
     auto learner = learner_of(shape, 0, {}, 5);
     const auto report = learner.update(batch_of(shape, with, 0));
     CHECK(report.trained_rows == trained);
-    CHECK(report.dropped_rows == 4 * 30 - trained);
+    CHECK(report["train/dropped_rows"] == 4 * 30 - trained);
     return numbers_of(learner);
   };
   auto other = r;
@@ -479,7 +480,7 @@ TEST_CASE("coma: rows of a stale batch are weighted by what became of their prob
     return learner;
   };
   const auto weight_of = [&](bool stale) {
-    return disturbed().update(batch_of(games.shape, r, 0, stale)).loss.importance_weight;
+    return disturbed().update(batch_of(games.shape, r, 0, stale))["train/importance_weight"];
   };
   auto learner = disturbed();
   const auto& of = r.of_policy[0];
@@ -506,13 +507,13 @@ TEST_CASE("coma: the target network is the critic of every so many steps") {
   options.n_epochs = 1;
   options.target_interval = 4;
   auto learner = learner_of(games.shape, 0, options, 9);
-  const auto first = learner.state();
-  CHECK(first.critic == first.target);
+  const auto first = parts_of(learner);
+  CHECK(first["critic"] == first["target"]);
   learner.update(batch_of(games.shape, games.play(random, 5, 6), 0));  // three steps
-  CHECK(learner.state().target == first.target);
-  CHECK(learner.state().critic != first.critic);
+  CHECK(parts_of(learner)["target"] == first["target"]);
+  CHECK(parts_of(learner)["critic"] != first["critic"]);
   learner.update(batch_of(games.shape, games.play(random, 5, 2), 0));  // the fourth
-  CHECK(learner.state().target == learner.state().critic);
+  CHECK(parts_of(learner)["target"] == parts_of(learner)["critic"]);
 }
 
 TEST_CASE("coma: the critic's learning rate follows the schedule") {
@@ -526,9 +527,9 @@ TEST_CASE("coma: the critic's learning rate follows the schedule") {
   options.lr_schedule = annealing::linear;
   const auto moved = [&](double progress_remaining) {
     auto learner = learner_of(games.shape, 0, options, 9);
-    const auto before = learner.state().critic;
+    const auto before = parts_of(learner)["critic"];
     learner.update(batch_of(games.shape, r, 0), progress_remaining);
-    auto by = learner.state().critic;
+    auto by = parts_of(learner)["critic"];
     for (std::size_t i = 0; i < by.size(); ++i) by[i] -= before[i];
     return by;
   };
@@ -546,14 +547,13 @@ TEST_CASE("coma: a learner goes on from its state, and refuses another's") {
   auto restored = learner_of(games.shape, 0, {}, 10);
   case_random random(3);
   learner.update(batch_of(games.shape, games.play(random, 5, 6), 0));
-  restored.model().load_parameters(learner.model().parameters());
-  restored.set_state(learner.state());
+  copy_learner(restored, learner);
   const auto next = batch_of(games.shape, games.play(random, 5, 6), 0);
   learner.update(next);
   restored.update(next);
   CHECK(numbers_of(learner) == numbers_of(restored));
-  CHECK_THROWS_WITH(learner.set_state(learner_of(games.shape, 1, {}, 9).state()),
-                    Catch::StartsWith("coma: expected a critic of "));
+  CHECK_THROWS_WITH(learner.restore(learner_of(games.shape, 1, {}, 9).save()),
+                    Catch::StartsWith("coma state: critic: expected "));
 }
 
 TEST_CASE("coma: numbers that are not finite are dropped or end training") {

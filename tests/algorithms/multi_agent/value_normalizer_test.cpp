@@ -7,6 +7,7 @@
 
 #include "algorithms/learner/reward_scaling.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
+#include "tests/algorithms/learner_parts.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -32,9 +33,13 @@ rollout_batch one_step(double reward, bool terminated, float bootstrap_value) {
   return batch;
 }
 
+/// The named number of the statistics of returns.
+double statistic(const ppo_learner& learner, std::string_view name) {
+  return parts_of(learner).doubles.find(name)->second.at(0);
+}
+
 double mean_return_of(const ppo_learner& learner) {
-  const auto scale = learner.state().value_scale;
-  return scale.mean / scale.weight;
+  return statistic(learner, "value_mean") / statistic(learner, "value_weight");
 }
 
 }  // namespace
@@ -76,8 +81,8 @@ TEST_CASE("ppo_learner: the statistics of returns can be updated before each gra
     ppo_learner learner(shape, options, 1);
     const auto report = learner.update(one_step(100, true, 0));
     CHECK(mean_return_of(learner) == Approx(100));
-    CHECK(report.loss.value_loss < 100);  // all returns are 100, so the targets are 0
-    return learner.state().value_scale.weight;
+    CHECK(report["train/value_loss"] < 100);  // all returns are 100, so the targets are 0
+    return statistic(learner, "value_weight");
   };
   CHECK(weight_after(value_norm_update::rollout) == Approx(1 - 0.9));
   CHECK(weight_after(value_norm_update::minibatch) == Approx(1 - std::pow(0.9, 6)));
@@ -116,15 +121,17 @@ TEST_CASE("ppo_learner: scaled rewards are those of the returns") {
   batch.reward = at::tensor({90.0f, 110.0f, 90.0f, 110.0f}).view({1, rows});
   learner.update(batch);
   CHECK(batch.reward[0][0].item<float>() == 90);  // it is the caller's
-  const auto scale = learner.state().value_scale;
-  CHECK(scale.mean / scale.weight == Approx(0).margin(0.01));
-  CHECK(scale.square / scale.weight == Approx(1).margin(0.01));
+  CHECK(mean_return_of(learner) == Approx(0).margin(0.01));
+  CHECK(statistic(learner, "value_square") / statistic(learner, "value_weight") ==
+        Approx(1).margin(0.01));
   ppo_learner other(shape, options, 2);
-  other.set_state(learner.state());
-  CHECK(other.state().reward_scale.at(0).mean()[0] == learner.state().reward_scale.at(0).mean()[0]);
+  copy_learner(other, learner);
+  CHECK(parts_of(other).reward_scale.at(0).mean()[0] ==
+        parts_of(learner).reward_scale.at(0).mean()[0]);
+  CHECK(mean_return_of(other) == mean_return_of(learner));
   options.normalize_reward = reward_scaling::none;
   ppo_learner plain(shape, options, 3);
-  CHECK_THROWS_AS(plain.set_state(learner.state()), std::invalid_argument);
+  CHECK_THROWS_AS(plain.restore(learner.save()), state_error);
 }
 
 TEST_CASE("ppo_learner: with normalised values the targets are returns, whatever their scale") {

@@ -116,8 +116,8 @@ TEST_CASE("an own loss: the learner's gradient is that of the loss, on both engi
     const auto expected = reference.gradient_of(row_loss.mean());
 
     const auto report = learner.update(batch);
-    CHECK(report.loss.loss == Approx(row_loss.mean().item<double>()).epsilon(1e-5));
-    CHECK(report.loss.approx_kl > 0.01);
+    CHECK(report["train/loss"] == Approx(row_loss.mean().item<double>()).epsilon(1e-5));
+    CHECK(report["train/approx_kl"] > 0.01);
     const auto apart = (learner.model().gradient() - expected).abs().max().item<double>();
     CHECK(apart < 1e-5 * expected.abs().max().item<double>());
   }
@@ -129,12 +129,12 @@ TEST_CASE("an own loss: updates make it small, and the penalty holds the policy 
     auto learner =
         make_learner(shape, parse({kl_coef, "trainer.lr=1e-3", "trainer.batch_size=64"}));
     const auto batch = acted_batch(learner.model(), 16, 4);
-    const double first = learner.update(batch).loss.value_loss;
-    on_policy_report last;
+    const double first = learner.update(batch)["train/value_loss"];
+    learner_report last;
     for (int update = 0; update < 4; ++update) last = learner.update(batch);
     CHECK(last.optimizer_steps == 10);
-    CHECK(last.loss.value_loss < first);
-    divergence.push_back(last.loss.approx_kl);
+    CHECK(last["train/value_loss"] < first);
+    divergence.push_back(last["train/approx_kl"]);
   }
   CHECK(divergence[1] < 0.2 * divergence[0]);
 }

@@ -10,7 +10,6 @@
 #include "actors/replay/replay_queue.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "actors/reward/weighted_reward.hpp"
-#include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
 #include "algorithms/loops/task_schedule.hpp"
 #include "algorithms/off_policy/collector.hpp"
@@ -18,8 +17,8 @@
 #include "algorithms/off_policy/q_learning/q_learner.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
 #include "algorithms/off_policy/q_learning/tabular_policy.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/rollout.hpp"
-#include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
@@ -34,7 +33,7 @@ struct item {
   std::string text;
   double priority = 0;
 };
-using ppo_trainer = trainer<rollout_learner>;
+using ppo_trainer = on_policy_trainer;
 using rollout_queue = replay_queue<rollout>;
 
 /// What is in the way, with the endpoint; empty: nothing.
@@ -83,8 +82,8 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
                        &rollout_queue::take, &rollout_queue::trained, &rollout_queue::version,
                        &rollout_queue::counts, &rollout_queue::save, &rollout_queue::restore>() ==
         "");
-  CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore>() ==
-        "");
+  CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore,
+                       &joint_trainer::train_step, &q_learning::table_trainer::train_step>() == "");
   CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
                        &collector::set_level, &collector::set_turns, &collector::take_graded,
                        &off_policy_trainer::publish, &off_policy_trainer::save>() == "");
@@ -100,7 +99,7 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
 TEST_CASE("encodable: what roles are made with, but for handles of services and storage") {
   CHECK(not_encodable<std::tuple<hosted_environment::factory, env_observers, policy_options,
                                  evaluator_options, collector_options>>() == "");
-  CHECK(not_encodable<std::tuple<portable_function<rollout_learner()>, replay_options,
+  CHECK(not_encodable<std::tuple<on_policy_trainer::maker, replay_options,
                                  transition_replay_options, transition_widths>>() == "");
   CHECK(not_encodable<std::tuple<std::vector<reward_function<item>>, metrics_registry*,
                                  dataset_options, dataset<item>::items_type>>() == "");

@@ -170,20 +170,21 @@ void coma_learner::train(const coma_batch& batch) {
   if (rows > 0) {
     explained_variance = detail::explained_variance(targets, usable, rank_group());
     critic_loss = train_critic(batch, targets, usable);
-    std::tie(actor, grad_norm) = train_actor(batch, targets, detail::acted_rows(batch.rows, usable));
+    std::tie(actor, grad_norm) =
+        train_actor(batch, targets, detail::acted_rows(batch.rows, usable));
   }
   report().trained_rows = rows;
-  report().metrics = {{"train/loss", actor.loss},
-                      {"train/policy_gradient_loss", actor.policy_gradient_loss},
-                      {"train/critic_loss", critic_loss},
-                      {"train/entropy_loss", actor.entropy_loss},
-                      {"train/importance_weight", actor.importance_weight},
-                      {"train/explained_variance", explained_variance},
-                      {"train/grad_norm", grad_norm},
-                      {"train/learning_rate", report().learning_rate},
-                      {"train/n_updates", static_cast<double>(n_updates())},
-                      {"train/dropped_rows",
-                       static_cast<double>(batch.rows.reward.numel() - rows)}};
+  report().metrics = {
+      {"train/loss", actor.loss},
+      {"train/policy_gradient_loss", actor.policy_gradient_loss},
+      {"train/critic_loss", critic_loss},
+      {"train/entropy_loss", actor.entropy_loss},
+      {"train/importance_weight", actor.importance_weight},
+      {"train/explained_variance", explained_variance},
+      {"train/grad_norm", grad_norm},
+      {"train/learning_rate", report().learning_rate},
+      {"train/n_updates", static_cast<double>(n_updates())},
+      {"train/dropped_rows", static_cast<double>(batch.rows.reward.numel() - rows)}};
 }
 
 double coma_learner::train_critic(const coma_batch& batch, const detail::training_targets& targets,
@@ -238,8 +239,7 @@ std::pair<ppo_loss_metrics, double> coma_learner::train_actor(
         detail::proximal_log_prob_of(gradient_.engine(), batch.rows, model_, usable, minibatch_);
   }
   minibatch_.gather(batch.rows, targets, usable);
-  const auto metrics =
-      gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining());
+  const auto metrics = gradient_.evaluate(model_, minibatch_, usable.size(), progress_remaining());
   if (!std::isfinite(static_cast<float>(metrics.loss))) {
     skip_step("actor's loss", metrics.loss);
     return {metrics, 0.0};
@@ -289,9 +289,8 @@ std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const co
   const auto batch_of = [shape, inputs](const joint_batch& b, std::size_t i) -> coma_batch {
     return {batch_of_policy(b, i, shape_of(shape.policies[i])), inputs.rows_of(b.rollouts, i)};
   };
-  return std::make_unique<separate_learners<coma_batch>>("coma", learning_of(options), shape,
-                                                         std::move(learners), batch_of,
-                                                         config.trained(shape));
+  return std::make_unique<separate_learners<coma_batch>>(
+      "coma", learning_of(options), shape, std::move(learners), batch_of, config.trained(shape));
 }
 
 }  // namespace troupe

@@ -33,9 +33,9 @@ struct coma_batch {
 /// present probability of u to that when it was chosen, cut at importance_cap.
 ///
 /// Rows that are invalid or have numbers that are not finite are dropped. A step whose loss or
-/// gradient is not finite is skipped. A chosen learning rate is the actor's alone. "train/critic_loss"
-/// is the mean loss of the critic's minibatches. Throws c10::Error if the shapes of a batch don't
-/// fit. The state is without the parameters of the network that acts.
+/// gradient is not finite is skipped. A chosen learning rate is the actor's alone.
+/// "train/critic_loss" is the mean loss of the critic's minibatches. Throws c10::Error if the
+/// shapes of a batch don't fit. The state is without the parameters of the network that acts.
 class coma_learner final : public learner<coma_batch> {
  public:
   /// `inputs` is the width of the rows that the critic sees. The seed decides the initial weights

@@ -6,8 +6,7 @@
 
 namespace troupe {
 
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape,
-                                            const ippo_config& config) {
+std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const ippo_config& config) {
   return ppo_learners(shape, ppo_options_of(config), config.trained(shape), config.seed, "ippo");
 }
 

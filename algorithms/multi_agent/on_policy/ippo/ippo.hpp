@@ -12,8 +12,7 @@
 namespace troupe {
 
 /// The learner of a run.
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape,
-                                            const ippo_config& config);
+std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const ippo_config& config);
 
 /// The algorithm IPPO with that configuration, for train().
 algorithm algorithm_with(const ippo_config& config);

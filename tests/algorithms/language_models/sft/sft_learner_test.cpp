@@ -9,8 +9,8 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "actors/llm/model/packed_forward.hpp"
-#include "actors/trainer/trainer.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/learner/trainer.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/test.hpp"
@@ -138,18 +138,20 @@ TEST_CASE("sft: a restored learner goes on bit for bit") {
 
 task<> train_by_role(system& sys) {
   const sft_options options{.lr = 1e-3};
-  const std::function<sft_learner()> make = [=] { return sft_learner(config(), options, start()); };
+  const trainer<sft_learner>::maker make = [=] {
+    return std::make_unique<sft_learner>(config(), options, start());
+  };
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   auto role = co_await sys.serve<trainer<sft_learner>>({.name = "trainer"}, make, store);
   const auto first = co_await store.route<&weight_store::latest>();
   CHECK(at::equal(first.parameters, start()));
 
   auto plain = make();
-  const auto report =
-      co_await role.route<&trainer<sft_learner>::train_step>(sft_learner::batch{examples});
-  CHECK(report.loss == plain.update({examples}).loss);
+  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(
+      sft_learner::batch{examples}, 1.0, std::optional<double>());
+  CHECK(report.loss == plain->update({examples}).loss);
   const auto saved = co_await role.route<&trainer<sft_learner>::save>();
-  CHECK(saved == plain.save());
+  CHECK(saved == plain->save());
 }
 
 TEST_CASE("sft: the trainer role takes the learner as it takes the others") {

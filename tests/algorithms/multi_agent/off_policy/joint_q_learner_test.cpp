@@ -407,10 +407,10 @@ TEMPLATE_TEST_CASE("joint q: a batch that is not finite is skipped, three in a r
     std::ranges::fill(*column, std::numeric_limits<float>::quiet_NaN());
   }
   const auto before = weights_of(learner);
-  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped);
+  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped_steps == 1);
   CHECK(weights_of(learner) == before);
-  CHECK_FALSE(learner.update(some_batch(shape, 2)).skipped);
-  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped);
+  CHECK(learner.update(some_batch(shape, 2)).skipped_steps == 0);
+  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped_steps == 1);
   CHECK_THROWS_AS(learner.update(bad), non_finite_training);
 }
 

@@ -338,7 +338,7 @@ TEST_CASE("maddpg: a batch in which nobody acts moves nothing", "[maddpg]") {
     }
   }
   const auto before = weights_of(learner);
-  CHECK_FALSE(learner.update(batch).skipped);
+  CHECK(learner.update(batch).skipped_steps == 0);
   CHECK(weights_of(learner) == before);
 }
 
@@ -412,8 +412,8 @@ TEST_CASE("maddpg: steps that are not finite are skipped, and end training", "[m
     auto batch = some_batch(shape, 1);
     for (auto& r : batch.agent_reward) r = std::numeric_limits<float>::infinity();
     const auto before = weights_of(learner);
-    CHECK(learner.update(batch).skipped);
-    CHECK(learner.update(batch).skipped);
+    CHECK(learner.update(batch).skipped_steps == 1);
+    CHECK(learner.update(batch).skipped_steps == 1);
     CHECK(weights_of(learner) == before);
     CHECK_THROWS_AS(learner.update(batch), non_finite_training);
   }

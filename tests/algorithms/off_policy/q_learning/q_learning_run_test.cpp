@@ -216,8 +216,8 @@ TEST_CASE("tabular_learner: learns from each transition once, in order, and goes
     return rows;
   };
   tabular_batch batch;
-  batch.collections.resize(1);
-  auto& rows = batch.collections[0].rows;
+  batch.resize(1);
+  auto& rows = batch[0].rows;
   rows.obs = one_hot({1, 0});
   rows.next_obs = one_hot({2, 1});
   rows.choice = {1, 0};
@@ -226,25 +226,23 @@ TEST_CASE("tabular_learner: learns from each transition once, in order, and goes
   auto first = learner();
   const auto report = first.update(batch);
   // Q(1, 1) = 0.5 * 2 = 1, then Q(0, 0) = 0.5 * (1 + 0.5 * 1) = 0.75.
-  CHECK(first.parameters()[3].item<float>() == 1.0f);
-  CHECK(first.parameters()[0].item<float>() == 0.75f);
-  CHECK(report.rows == 2);
-  CHECK(report.n_updates == 2);
-  CHECK(report.td_error == Approx((2.0 + 1.5) / 2));
+  CHECK(first.acting()[3] == 1.0f);
+  CHECK(first.acting()[0] == 0.75f);
+  CHECK(report.trained_rows == 2);
+  CHECK(report["train/n_updates"] == 2);
+  CHECK(report["train/td_error"] == Approx((2.0 + 1.5) / 2));
   CHECK(report.learning_rate == 0.5);
 
   auto other = learner();
   other.restore(first.save());
-  CHECK(at::equal(other.parameters(), first.parameters()));
-  batch.progress_remaining = 0.5;
-  batch.chosen_lr = 0.1;
-  CHECK(first.update(batch).learning_rate == 0.1);
-  other.update(batch);
-  CHECK(at::equal(other.parameters(), first.parameters()));
+  CHECK(std::ranges::equal(other.acting(), first.acting()));
+  CHECK(first.update(batch, 0.5, 0.1).learning_rate == 0.1);
+  other.update(batch, 0.5, 0.1);
+  CHECK(std::ranges::equal(other.acting(), first.acting()));
   auto loaded = learner();
-  loaded.load_parameters(first.parameters());
-  CHECK(at::equal(loaded.parameters(), first.parameters()));
-  CHECK_THROWS_AS(loaded.load_parameters(at::zeros({5})), std::invalid_argument);
+  loaded.start_from(first.acting(), {});
+  CHECK(std::ranges::equal(loaded.acting(), first.acting()));
+  CHECK_THROWS_AS(loaded.start_from(first.acting().first(5), {}), std::invalid_argument);
 }
 
 }  // namespace
