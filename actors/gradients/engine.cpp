@@ -11,7 +11,7 @@ namespace {
 
 bool uses_fused(gradient_backend backend, const detail::network_stack& net) {
   const auto choice = detail::choose_backend(backend, {.net = &net.top(),
-                                                       .has_convolutions = net.has_convolutions(),
+                                                       .extractor = net.obstacle(),
                                                        .is_on_host = net.is_on_host()});
   detail::log_once(choice);
   return choice.fused;

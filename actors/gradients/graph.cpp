@@ -28,6 +28,7 @@ variable natural_log(variable x) { return element(element_operation::log, x); }
 variable square(variable x) { return element(element_operation::square, x); }
 variable abs(variable x) { return element(element_operation::abs, x); }
 variable tanh(variable x) { return element(element_operation::tanh, x); }
+variable sigmoid(variable x) { return 0.5f * (tanh(0.5f * x) + 1.0f); }
 variable elu(variable x) { return element(element_operation::elu, x); }
 variable log_slope_of_tanh(variable x) { return element(element_operation::log_slope_of_tanh, x); }
 variable huber(variable x) { return element(element_operation::huber, x); }
@@ -48,8 +49,8 @@ variable row_mean(variable x) { return x.owner().reduce_rows(row_operation::mean
 variable row_min(variable x) { return x.owner().reduce_rows(row_operation::min, x); }
 variable row_max(variable x) { return x.owner().reduce_rows(row_operation::max, x); }
 variable log_softmax(variable x) { return x.owner().log_softmax(x); }
-variable layer_norm(variable x, variable scale, variable shift) {
-  return x.owner().layer_norm(x, scale, shift);
+variable layer_norm(variable x, variable scale, variable shift, activation kind) {
+  return x.owner().layer_norm(x, scale, shift, kind);
 }
 
 variable slice(variable x, int first, int count) { return x.owner().slice(x, first, count); }

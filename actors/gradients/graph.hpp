@@ -126,9 +126,9 @@ class graph {
   virtual variable reduce_rows(row_operation operation, variable x) = 0;
   /// log(e^x / the sum of e^x over the row).
   virtual variable log_softmax(variable x) = 0;
-  /// scale (x - m) / sqrt(v + 1e-5) + shift with the mean m and the variance v of each row, for
-  /// rows `scale` and `shift` [1, columns], as torch.nn.LayerNorm.
-  virtual variable layer_norm(variable x, variable scale, variable shift) = 0;
+  /// activation(scale (x - m) / sqrt(v + 1e-5) + shift) with the mean m and the variance v of each
+  /// row, for rows `scale` and `shift` [1, columns], as torch.nn.LayerNorm.
+  virtual variable layer_norm(variable x, variable scale, variable shift, activation kind) = 0;
 
   /// The columns first to first + count - 1.
   virtual variable slice(variable x, int first, int count) = 0;
@@ -187,6 +187,8 @@ variable natural_log(variable x);
 variable square(variable x);
 variable abs(variable x);
 variable tanh(variable x);
+/// 1 / (1 + e^-x), computed as (1 + tanh(x / 2)) / 2.
+variable sigmoid(variable x);
 variable elu(variable x);
 variable log_slope_of_tanh(variable x);
 variable huber(variable x);
@@ -202,7 +204,8 @@ variable row_mean(variable x);
 variable row_min(variable x);
 variable row_max(variable x);
 variable log_softmax(variable x);
-variable layer_norm(variable x, variable scale, variable shift);
+variable layer_norm(variable x, variable scale, variable shift,
+                    activation kind = activation::linear);
 variable slice(variable x, int first, int count);
 variable reshape(variable x, int columns);
 variable concat(std::initializer_list<variable> parts);

@@ -81,8 +81,8 @@ variable kernel_graph::log_softmax(variable x) {
   return last();
 }
 
-variable kernel_graph::layer_norm(variable x, variable scale, variable shift) {
-  next<detail::layer_norm_node>().forward(at(x), at(scale), at(shift));
+variable kernel_graph::layer_norm(variable x, variable scale, variable shift, activation kind) {
+  next<detail::layer_norm_node>().forward(at(x), at(scale), at(shift), kind);
   return last();
 }
 

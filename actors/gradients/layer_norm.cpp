@@ -3,28 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "actors/kernels/dense_kernels.hpp"
 
 namespace troupe::detail {
-namespace {
 
-/// Writes the normalised numbers of a row and returns the inverse of its deviation.
-float normalise(const float* x, int columns, float* to) {
-  double sum = 0, squares = 0;
-  for (int k = 0; k < columns; ++k) sum += x[k];
-  const double mean = sum / columns;
-  for (int k = 0; k < columns; ++k) squares += (x[k] - mean) * (x[k] - mean);
-  const double inverse = 1.0 / std::sqrt(squares / columns + layer_norm_eps);
-  for (int k = 0; k < columns; ++k) to[k] = static_cast<float>((x[k] - mean) * inverse);
-  return static_cast<float>(inverse);
-}
-
-}  // namespace
-
-void layer_norm_node::forward(graph_node& x, graph_node& scale, graph_node& shift) {
+void layer_norm_node::forward(graph_node& x, graph_node& scale, graph_node& shift,
+                              activation kind) {
   for (const auto* each : {&scale, &shift}) {
     if (each->rows == 1 && each->columns == x.columns) continue;
     throw std::invalid_argument(fmt::format(
@@ -35,19 +21,20 @@ void layer_norm_node::forward(graph_node& x, graph_node& scale, graph_node& shif
   x_ = &x;
   scale_ = &scale;
   shift_ = &shift;
+  kind_ = kind;
   float* y = resize(x.rows, x.columns);
   want(x.is_trained() || scale.is_trained() || shift.is_trained());
   float* n = grown(normalised_, size());
   of_rows_.resize(rows);
-  const float* row = x.value;
-  for (int i = 0; i < rows; ++i, row += columns, n += columns, y += columns) {
-    of_rows_[i].inverse_deviation = normalise(row, columns, n);
-    for (int k = 0; k < columns; ++k) y[k] = scale.value[k] * n[k] + shift.value[k];
-  }
+  normalise_rows(x.value, rows, columns, n, grown(inverse_deviations_, rows));
+  scale_rows(n, scale.value, shift.value, kind, rows, columns, y);
 }
 
 void layer_norm_node::backward() {
-  const float* d = derivative.data();
+  float* d = derivative.data();
+  if (kind_ != activation::linear) {
+    activate_backward(kind_, static_cast<std::ptrdiff_t>(size()), value, d);
+  }
   if (scale_->is_trained()) train_scale(d);
   if (shift_->is_trained()) {
     sum_rows(d, rows, columns, grown(column_sums_, columns));
@@ -83,9 +70,9 @@ void layer_norm_node::carry_to_input(const float* d) {
     of_rows_[row].mean_product = static_cast<float>(products / columns);
   }
   add_derivative_by_rows(*x_, [=, this](std::ptrdiff_t row, int k) {
-    const auto& [inverse_deviation, mean, mean_product] = of_rows_[row];
+    const auto& [mean, mean_product] = of_rows_[row];
     const auto i = row * columns + k;
-    return inverse_deviation * (scale[k] * d[i] - mean - n[i] * mean_product);
+    return inverse_deviations_[row] * (scale[k] * d[i] - mean - n[i] * mean_product);
   });
 }
 

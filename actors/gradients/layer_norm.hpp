@@ -7,19 +7,15 @@
 
 namespace troupe::detail {
 
-/// What is added to a row's variance before its square root is taken. It is PyTorch's default.
-inline constexpr double layer_norm_eps = 1e-5;
-
-/// scale (x - m) / sqrt(v + eps) + shift, with the mean m and the variance v of the row.
+/// activation(scale (x - m) / sqrt(v + eps) + shift), with the mean m and the variance v of the row.
 class layer_norm_node final : public graph_node {
  public:
-  void forward(graph_node& x, graph_node& scale, graph_node& shift);
+  void forward(graph_node& x, graph_node& scale, graph_node& shift, activation kind);
   void backward() override;
 
  private:
   /// What the derivative by a row of x needs of the whole row; n are its normalised numbers.
   struct row_numbers {
-    float inverse_deviation = 0;
     float mean = 0;          ///< of dL/dn
     float mean_product = 0;  ///< of n dL/dn
   };
@@ -30,7 +26,9 @@ class layer_norm_node final : public graph_node {
   graph_node* x_ = nullptr;
   graph_node* scale_ = nullptr;
   graph_node* shift_ = nullptr;
+  activation kind_ = activation::linear;
   float_block normalised_;            // [rows, columns]
+  float_block inverse_deviations_;    // [rows]
   std::vector<row_numbers> of_rows_;  // [rows]
   float_block column_sums_;           // [columns]
 };

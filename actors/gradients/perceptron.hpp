@@ -18,6 +18,11 @@ struct perceptron_outputs {
 perceptron_outputs perceptron(const detail::mlp& net, variable x, const parameter_block& block,
                               std::size_t first = 0);
 
+/// Computes the features [rows, F] of observations x [rows, D]. The extractor's parameters begin at
+/// the block's number `first`.
+variable features(const detail::feature_extractor& extractor, variable x,
+                  const parameter_block& block, std::size_t first);
+
 /// Computes the outputs of a network with its extractor, if it has one, of observations x [rows,
 /// inputs]. Its parameters begin at the block's number `first`.
 perceptron_outputs forward(const detail::network_stack& net, variable x,

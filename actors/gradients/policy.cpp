@@ -10,8 +10,8 @@
 namespace troupe {
 namespace {
 
-/// What actor and critic see of obs [rows, D]: it, or its normalised copy, or an extractor's
-/// features.
+/// What the critic sees of obs [rows, D]: it, or its normalised copy, or an extractor's features
+/// with the rest of it. The actor sees the first part of that.
 variable seen(graph& g, const actor_critic& net, const parameter_block& block,
               std::span<const float> obs) {
   const int width = net.shape().obs_size;
@@ -22,15 +22,20 @@ variable seen(graph& g, const actor_critic& net, const parameter_block& block,
     x = clamp((x - mean) * inverse_scale, -detail::obs_clip, detail::obs_clip);
   }
   const auto& extractor = net.extractor();
-  return extractor ? g.features(x, block, net.extractor_offset(), *extractor) : x;
+  if (!extractor) return x;
+  const int own = extractor->inputs(), rest = width - own;
+  const auto extracted =
+      features(*extractor, rest > 0 ? slice(x, 0, own) : x, block, net.extractor_offset());
+  return rest > 0 ? concat({extracted, slice(x, own, rest)}) : extracted;
 }
 
-/// Replaces the logits that the masks in obs [rows, D] forbid.
-variable masked_outputs(const network_shape& shape, variable outputs, variable obs) {
+/// Replaces the logits that the masks in x forbid, what the critic sees.
+variable masked_outputs(const actor_critic& net, variable outputs, variable x) {
+  const auto& shape = net.shape();
   if (shape.mask_size == 0) return outputs;
   const int first = shape.continuous_size, count = shape.mask_size;
   const int behind = outputs.columns() - first - count;
-  const auto allowed = slice(obs, shape.actor_inputs(), count);
+  const auto allowed = slice(x, net.actor().inputs(), count);
   if (first == 0 && behind == 0) return masked(outputs, allowed);
   const auto logits = masked(slice(outputs, first, count), allowed);
   if (behind == 0) return concat({slice(outputs, 0, first), logits});
@@ -42,7 +47,7 @@ variable masked_outputs(const network_shape& shape, variable outputs, variable o
 perceptron_outputs act(const actor_critic& net, const parameter_block& block, variable x) {
   const int own = net.actor().inputs();
   auto result = perceptron(net.actor(), own < x.columns() ? slice(x, 0, own) : x, block);
-  result.outputs = masked_outputs(net.shape(), result.outputs, x);
+  result.outputs = masked_outputs(net, result.outputs, x);
   return result;
 }
 

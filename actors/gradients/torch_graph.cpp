@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "actors/gradients/choices.hpp"
-#include "actors/gradients/layer_norm.hpp"
 #include "actors/gradients/torch_action_terms.hpp"
+#include "actors/kernels/dense_kernels.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/mlp_autograd.hpp"
@@ -187,10 +187,11 @@ variable torch_graph::log_softmax(variable x) {
   return keep(at(x).log_softmax(1));
 }
 
-variable torch_graph::layer_norm(variable x, variable scale, variable shift) {
+variable torch_graph::layer_norm(variable x, variable scale, variable shift, activation kind) {
   const at::AutoGradMode with_grad(true);
-  return keep(at::layer_norm(at(x), {x.columns()}, at(scale).view({-1}), at(shift).view({-1}),
-                             detail::layer_norm_eps));
+  const auto y = at::layer_norm(at(x), {x.columns()}, at(scale).view({-1}), at(shift).view({-1}),
+                                detail::layer_norm_eps);
+  return keep(detail::activate(kind, y));
 }
 
 variable torch_graph::slice(variable x, int first, int count) {

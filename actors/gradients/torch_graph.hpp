@@ -31,7 +31,7 @@ class torch_graph final : public graph {
   variable row_dense(variable x, variable weight, variable bias) override;
   variable reduce_rows(row_operation operation, variable x) override;
   variable log_softmax(variable x) override;
-  variable layer_norm(variable x, variable scale, variable shift) override;
+  variable layer_norm(variable x, variable scale, variable shift, activation kind) override;
   variable slice(variable x, int first, int count) override;
   variable reshape(variable x, int columns) override;
   variable concat(std::span<const variable> parts) override;

@@ -153,10 +153,11 @@ void single_network::draw_noise(int rows, action_random& random) {
 
 void single_network::act_with_noise(const float* obs, int rows, action_random& random,
                                     bool deterministic, float* actions) {
-  const float* mean = net_.top().forward(parameters_.data(), obs, rows, buffers_);
+  const float* seen = net_.features_of(parameters_.data(), obs, rows, buffers_);
+  const float* mean = net_.top().forward(parameters_.data(), seen, rows, buffers_.top);
   const float* departure = nullptr;
   if (!deterministic) {
-    const float* phi = net_.top().features_of(obs, buffers_);
+    const float* phi = net_.top().features_of(seen, buffers_.top);
     noise_->log_std(parameters_.data() + net_.parameter_count(), phi, rows);
     if (matrices_.size() == static_cast<std::size_t>(rows) * noise_->size()) {
       matrix_of_.clear();

@@ -78,7 +78,7 @@ class single_network {
   int actions_;              // the number of discrete actions, or A
   std::vector<int> states_;  // of a q_table
   detail::network_stack net_;
-  detail::mlp_buffers buffers_;
+  detail::stack_buffers buffers_;
   std::vector<float> parameters_;
   at::Tensor device_copy_;  // of the network's parameters; undefined on the CPU
   std::vector<float> outputs_;

@@ -23,6 +23,7 @@ const network_shape& checked(const network_shape& shape, const network_options& 
       shape.discrete_actions < 0 || shape.continuous_size < 0 || shape.multi_binary < 0 ||
       !std::ranges::all_of(shape.multi_discrete, positive) ||
       !std::ranges::all_of(options.hidden, positive) ||
+      !std::ranges::all_of(options.shared_hidden, positive) ||
       !std::ranges::all_of(options.critic_hidden.value_or(std::vector<int>{}), positive)) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): expected obs_size >= 1, actions and positive sizes");
@@ -68,18 +69,23 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     : shape_(checked(shape, options)),
       options_(std::move(options)),
       extractor_(detail::make_extractor(shape_, options_)),
-      actor_(extractor_ ? extractor_->features() : shape_.actor_inputs(),
-             hidden_after_body(shape_, options_, options_.hidden), shape_.actor_outputs(),
-             options_.hidden_activation),
-      critic_(extractor_ ? extractor_->features() : shape_.obs_size,
-              hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
-              1, options_.hidden_activation),
+      actor_(detail::make_mlp(options_,
+                              extractor_ ? extractor_->features() : shape_.actor_inputs(),
+                              hidden_after_body(shape_, options_, options_.hidden),
+                              shape_.actor_outputs())),
+      critic_(detail::make_mlp(
+          options_,
+          extractor_ ? extractor_->features() + shape_.obs_size - extractor_->inputs()
+                     : shape_.obs_size,
+          hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
+          1)),
       link_(options_.device, bytes_on_device(actor_, critic_, extractor_)),
-      backend_(detail::choose_backend(options_.backend, {.net = &actor_,
-                                                         .has_convolutions = extractor_.has_value(),
-                                                         .is_on_host = link_.is_host()})),
+      backend_(detail::choose_backend(options_.backend,
+                                      {.net = &actor_,
+                                       .extractor = extractor_ ? extractor_->obstacle() : "",
+                                       .is_on_host = link_.is_host()})),
       head_(shape_) {
-  if (extractor_ && shape_.actor_inputs() != shape_.obs_size) {
+  if (extractor_ && extractor_->has_convolutions() && shape_.actor_inputs() != shape_.obs_size) {
     throw std::invalid_argument("network (" + to_string(shape_, options_) +
                                 "): expected no image where the critic sees more than the actor");
   }
@@ -124,14 +130,9 @@ at::Tensor actor_critic::view_of(std::size_t offset, at::IntArrayRef sizes) cons
       .detach();
 }
 
-std::vector<actor_critic::layer_views> actor_critic::views_of(const detail::mlp& net,
-                                                              std::size_t offset) const {
-  std::vector<layer_views> views;
-  for (const auto& layer : net.layers()) {
-    views.push_back({view_of(offset + layer.weight, {layer.in, layer.out}),
-                     view_of(offset + layer.bias, {layer.out})});
-  }
-  return views;
+std::vector<at::Tensor> actor_critic::views_of(const detail::mlp& net, std::size_t offset) const {
+  return detail::layer_parts(net,
+                          view_of(offset, {static_cast<std::int64_t>(net.parameter_count())}));
 }
 
 void actor_critic::load_parameters(const at::Tensor& parameters) {
@@ -146,18 +147,13 @@ void actor_critic::load_parameters(const at::Tensor& parameters) {
 
 std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters() const {
   std::vector<std::pair<std::string, at::Tensor>> named;
-  auto add = [&](const std::string& net, const std::vector<layer_views>& layers) {
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      named.emplace_back(net + "." + std::to_string(i) + ".weight", layers[i].weight);
-      named.emplace_back(net + "." + std::to_string(i) + ".bias", layers[i].bias);
-    }
+  auto add = [&](const std::vector<std::string>& names, const std::vector<at::Tensor>& views) {
+    for (std::size_t i = 0; i < views.size(); ++i) named.emplace_back(names[i], views[i]);
   };
-  add("actor", actor_views_);
+  add(detail::layer_part_names(actor_, "actor"), actor_views_);
   if (log_std_view_.defined()) named.emplace_back("log_std", log_std_view_);
-  add("critic", critic_views_);
-  for (std::size_t i = 0; i < extractor_views_.size(); ++i) {
-    named.emplace_back(extractor_->part_names()[i], extractor_views_[i]);
-  }
+  add(detail::layer_part_names(critic_, "critic"), critic_views_);
+  if (extractor_) add(extractor_->part_names(), extractor_views_);
   return named;
 }
 
@@ -187,9 +183,9 @@ const float* actor_critic::actor_part(const float* x, int rows) {
 
 void actor_critic::mask(const float* x, int rows, float* outputs) const {
   if (shape_.mask_size == 0) return;
-  const std::ptrdiff_t width = shape_.obs_size, count = shape_.actor_outputs();
+  const std::ptrdiff_t width = critic_.inputs(), count = shape_.actor_outputs();
   for (std::ptrdiff_t row = 0; row < rows; ++row) {
-    const float* allowed = x + row * width + shape_.actor_inputs();
+    const float* allowed = x + row * width + actor_.inputs();
     float* logits = outputs + row * count + shape_.continuous_size;
     for (int i = 0; i < shape_.mask_size; ++i) {
       if (allowed[i] <= 0) logits[i] = forbidden;
@@ -202,11 +198,12 @@ const float* actor_critic::convolved(const float* obs, int rows) {
   const at::NoGradGuard no_grad;
   renew_device_copy();
   const std::int64_t width = actor_.inputs();
-  float* features = grown(seen_, static_cast<std::size_t>(rows) * width).data();
+  float* features = grown(features_, static_cast<std::size_t>(rows) * width).data();
+  const std::int64_t inputs = extractor_->inputs();
   for (int row = 0; row < rows; row += block) {
     const std::int64_t count = std::min(block, rows - row);
-    auto* first = const_cast<float*>(obs) + std::int64_t{row} * shape_.obs_size;
-    const auto x = at::from_blob(first, {count, shape_.obs_size}, at::kFloat);
+    auto* first = const_cast<float*>(obs) + std::int64_t{row} * inputs;
+    const auto x = at::from_blob(first, {count, inputs}, at::kFloat);
     at::from_blob(features + row * width, {count, width}, at::kFloat)
         .copy_(link_.to_host(extract(link_.to_device(x))));
   }
@@ -218,6 +215,12 @@ void actor_critic::renew_device_copy() {
   device_copy_ = link_.to_device(parameters_);
 }
 
+std::vector<at::Tensor> actor_critic::there(const std::vector<at::Tensor>& views) const {
+  std::vector<at::Tensor> copies;
+  for (const auto& view : views) copies.push_back(there(view));
+  return copies;
+}
+
 at::Tensor actor_critic::there(const at::Tensor& view) const {
   if (!device_copy_.defined()) return link_.to_device(view);
   return device_copy_.narrow(0, view.storage_offset(), view.numel()).view(view.sizes());
@@ -225,30 +228,29 @@ at::Tensor actor_critic::there(const at::Tensor& view) const {
 
 // Both obs and the returned features are on the device.
 at::Tensor actor_critic::extract(const at::Tensor& obs) const {
-  std::vector<at::Tensor> parts;
-  for (const auto& view : extractor_views_) parts.push_back(there(view));
-  return extractor_->forward(parts, obs);
+  return extractor_->forward(there(extractor_views_), obs);
 }
 
-const float* actor_critic::forward(const detail::mlp& net, const std::vector<layer_views>& layers,
+const float* actor_critic::forward(const detail::mlp& net, const std::vector<at::Tensor>& layers,
                                    const float* parameters, const float* x, int rows,
                                    detail::mlp_buffers& buffers) {
   if (link_.is_host()) return net.forward(parameters, x, rows, buffers);
   const at::NoGradGuard no_grad;
   renew_device_copy();
   const auto input = at::from_blob(const_cast<float*>(x), {rows, net.inputs()}, at::kFloat);
-  const auto [features, outputs] = run_layers(layers, link_.to_device(input));
-  buffers.outputs.resize(layers.size());
+  const auto [features, outputs] = detail::forward(net, there(layers), link_.to_device(input));
+  const auto count = net.layers().size();
+  buffers.outputs.resize(count);
   const auto keep = [&](const at::Tensor& there, detail::float_block& here) {
     const auto size = static_cast<std::size_t>(there.numel());
     at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
   };
-  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  if (count > 1) keep(features, buffers.outputs[count - 2]);
   keep(outputs, buffers.outputs.back());
   return buffers.outputs.back().data();
 }
 
-void actor_critic::infer(const detail::mlp& net, const std::vector<layer_views>& layers,
+void actor_critic::infer(const detail::mlp& net, const std::vector<at::Tensor>& layers,
                          const float* parameters, const float* x, int rows,
                          detail::mlp_buffers& buffers, float* y) {
   if (link_.is_host()) return net.infer(parameters, x, rows, buffers, y);
@@ -257,12 +259,47 @@ void actor_critic::infer(const detail::mlp& net, const std::vector<layer_views>&
 }
 
 const float* actor_critic::seen(const float* obs, int rows) {
-  if (extractor_) return convolved(obs, rows);
+  const float* x = normalised(obs, rows);
+  return extractor_ ? extracted(x, rows) : x;
+}
+
+const float* actor_critic::normalised(const float* obs, int rows) {
   if (!normalizes_obs()) return obs;
   const int width = shape_.obs_size;
-  float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
-  detail::scale_obs(obs, rows, width, obs_mean(), seen);
-  return seen_.data();
+  float* to = grown(normalised_, static_cast<std::size_t>(rows) * width).data();
+  detail::scale_obs(obs, rows, width, obs_mean(), to);
+  return to;
+}
+
+namespace {
+
+/// Copies `count` columns of a matrix [rows, width] to one [rows, to_width].
+void copy_columns(const float* from, int width, int count, int rows, float* to, int to_width) {
+  for (int row = 0; row < rows; ++row, from += width, to += to_width) {
+    std::copy_n(from, count, to);
+  }
+}
+
+}  // namespace
+
+const float* actor_critic::extracted(const float* obs, int rows) {
+  const int width = shape_.obs_size, own = extractor_->inputs(), rest = width - own;
+  const float* x = obs;
+  if (rest > 0) {
+    float* to = grown(extractor_seen_, static_cast<std::size_t>(rows) * own).data();
+    copy_columns(obs, width, own, rows, to, own);
+    x = to;
+  }
+  const bool by_kernels = !extractor_->has_convolutions() && link_.is_host();
+  const float* features =
+      by_kernels ? extractor_->infer(extractor_parameters(), x, rows, extractor_buffers_)
+                 : convolved(x, rows);
+  if (rest == 0) return features;
+  const int count = extractor_->features(), all = count + rest;
+  float* joined = grown(joined_, static_cast<std::size_t>(rows) * all).data();
+  copy_columns(features, count, count, rows, joined, all);
+  copy_columns(obs + own, width, rest, rows, joined + count, all);
+  return joined;
 }
 
 void actor_critic::check_obs(const at::Tensor& obs) const {
@@ -331,18 +368,6 @@ at::Tensor actor_critic::values(const at::Tensor& obs) {
 void actor_critic::values(const float* obs, int rows, float* value) {
   const float* x = seen(obs, rows);
   infer(critic_, critic_views_, critic_parameters(), x, rows, critic_buffers_, value);
-}
-
-std::pair<at::Tensor, at::Tensor> actor_critic::run_layers(const std::vector<layer_views>& layers,
-                                                           at::Tensor x) const {
-  const auto run_layer = [&](const layer_views& layer, const at::Tensor& input) {
-    return at::addmm(there(layer.bias), input, there(layer.weight));
-  };
-  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
-    x = run_layer(layers[i], x);
-    x = detail::activate(options_.hidden_activation, x);
-  }
-  return {x, run_layer(layers.back(), x)};
 }
 
 }  // namespace troupe

@@ -46,7 +46,9 @@ struct action_batch {
 /// If observations are images, actor and critic share convolutions, as in Stable-Baselines3's
 /// CnnPolicy, and are one linear layer each. If they are a Dict or Tuple with images, actor and
 /// critic share a feature_extractor, as in its MultiInputPolicy, and are perceptrons over the
-/// features. The convolutions' parameters follow the critic's.
+/// features. Other extractors are the hidden layers that actor and critic share, and a user's
+/// encoder. These see what the actor sees, and the critic sees the rest of the observation beside
+/// the features. The extractor's parameters follow the critic's.
 ///
 /// With normalize_obs the block ends with the mean [D] and the inverse scale [D] of observations,
 /// which are set and not trained. So the statistics have the version of the weights wherever the
@@ -77,7 +79,7 @@ class actor_critic {
   /// Copies weights [P] of an equal network. Throws c10::Error if the size differs.
   void load_parameters(const at::Tensor& parameters);
   /// Returns views of parameters(): "actor.0.weight" [in, out], "actor.0.bias", "log_std",
-  /// "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]... or the names of
+  /// "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]... or other names of
   /// feature_extractor.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   /// Returns exp(log_std), the standard deviations of continuous actions [A], or with use_sde those
@@ -129,34 +131,30 @@ class actor_critic {
   const detail::device_link& link() const { return link_; }
 
  private:
-  struct layer_views {
-    at::Tensor weight;
-    at::Tensor bias;
-  };
-  std::vector<layer_views> views_of(const detail::mlp& net, std::size_t offset) const;
+  std::vector<at::Tensor> views_of(const detail::mlp& net, std::size_t offset) const;
   at::Tensor view_of(std::size_t offset, at::IntArrayRef sizes) const;
   /// Returns a view on the device: one of the copy that is kept there, or a copy made now.
   at::Tensor there(const at::Tensor& view) const;
   void renew_device_copy();
-  /// Returns the input of the last layer [N, H] and the outputs; x and both results are on the
-  /// device.
-  std::pair<at::Tensor, at::Tensor> run_layers(const std::vector<layer_views>& layers,
-                                               at::Tensor x) const;
+  std::vector<at::Tensor> there(const std::vector<at::Tensor>& views) const;
   void check_obs(const at::Tensor& obs) const;
-  /// Returns the input of actor and critic for obs [rows, D]: obs itself, or its normalised copy in
-  /// seen_, or the convolutions' features [rows, F].
+  /// Returns the input X of the critic for obs [rows, D]: obs itself, its normalised copy, or the
+  /// extractor's features [rows, F] with the rest of the observation beside them. The actor's input
+  /// is the first part of it.
   const float* seen(const float* obs, int rows);
+  const float* normalised(const float* obs, int rows);
+  const float* extracted(const float* obs, int rows);
   const float* convolved(const float* obs, int rows);
-  /// Returns the actor's part of x [rows, D], what `seen` has returned: x itself, or a copy.
+  /// Returns the actor's part of x [rows, X], what `seen` has returned: x itself, or a copy.
   const float* actor_part(const float* x, int rows);
-  /// Replaces the logits of options that the masks in x [rows, D] forbid.
+  /// Replaces the logits of options that the masks in x [rows, X] forbid.
   void mask(const float* x, int rows, float* outputs) const;
   at::Tensor extract(const at::Tensor& obs) const;
   /// Like mlp::forward and mlp::infer, but on the device.
-  const float* forward(const detail::mlp& net, const std::vector<layer_views>& layers,
+  const float* forward(const detail::mlp& net, const std::vector<at::Tensor>& layers,
                        const float* parameters, const float* x, int rows,
                        detail::mlp_buffers& buffers);
-  void infer(const detail::mlp& net, const std::vector<layer_views>& layers,
+  void infer(const detail::mlp& net, const std::vector<at::Tensor>& layers,
              const float* parameters, const float* x, int rows, detail::mlp_buffers& buffers,
              float* y);
 
@@ -180,14 +178,18 @@ class actor_critic {
   std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   at::Tensor parameters_;
   at::Tensor gradient_;
-  std::vector<layer_views> actor_views_;
-  std::vector<layer_views> critic_views_;
+  std::vector<at::Tensor> actor_views_;
+  std::vector<at::Tensor> critic_views_;
   at::Tensor log_std_view_;
   std::vector<at::Tensor> extractor_views_;
   bool keeps_device_copy_ = false;
   at::Tensor device_copy_;  // [P] on the device, if it is kept; undefined when it is out of date
 
-  std::vector<float> seen_;
+  std::vector<float> normalised_;      // [rows, D]
+  std::vector<float> extractor_seen_;  // [rows, inputs] if the extractor sees a part of D
+  std::vector<float> features_;        // [rows, F] of libtorch's operators
+  std::vector<float> joined_;          // [rows, X] if the critic sees more than features
+  detail::extractor_buffers extractor_buffers_;
   std::vector<float> actor_seen_;  // [rows, actor_inputs()] if the critic sees more
   detail::mlp_buffers actor_buffers_;
   detail::mlp_buffers critic_buffers_;

@@ -25,7 +25,7 @@ std::int64_t weights(const dense_layer& layer) { return std::int64_t{layer.in} *
 
 /// Returns why the hand-written kernels can't compute the gradients; empty if they can.
 std::string obstacle(const layer_facts& facts) {
-  if (facts.has_convolutions) return "convolutions have no fused gradient";
+  if (!facts.extractor.empty()) return facts.extractor;
   if (!facts.is_on_host) return "the fused kernels run on the CPU only";
   if (facts.net->has_backward()) return {};
   return std::string("the activation ") + to_string(facts.net->hidden_activation()) +

@@ -10,8 +10,8 @@ namespace troupe::detail {
 
 /// The facts about a network that decide which backend computes its gradients.
 struct layer_facts {
-  const mlp* net = nullptr;  ///< the perceptron, or the part after the convolutions
-  bool has_convolutions = false;
+  const mlp* net = nullptr;    ///< the perceptron, or the part after the extractor
+  std::string extractor = {};  ///< feature_extractor::obstacle()
   bool is_on_host = true;
 };
 

@@ -2,7 +2,11 @@
 
 #include "actors/networks/feature_extractor.hpp"
 
+#include <numbers>
 #include <stdexcept>
+#include <utility>
+
+#include "actors/networks/mlp_autograd.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -49,8 +53,38 @@ feature_extractor::feature_extractor(const network_shape& shape, const cnn_optio
   }
 }
 
+feature_extractor::feature_extractor(mlp shared_layers)
+    : layers_(std::move(shared_layers)),
+      inputs_(layers_->inputs()),
+      features_(layers_->outputs()),
+      parameter_count_(static_cast<std::int64_t>(layers_->parameter_count())) {}
+
+feature_extractor::feature_extractor(std::shared_ptr<const troupe::encoder> encoder)
+    : encoder_(std::move(encoder)),
+      inputs_(encoder_->inputs()),
+      features_(encoder_->features()),
+      parameter_count_(static_cast<std::int64_t>(encoder_->parameter_count())) {}
+
+std::string feature_extractor::obstacle() const {
+  if (layers_) return {};  // actor and critic have the same activation
+  return encoder_ ? encoder_->obstacle() : "convolutions have no fused gradient";
+}
+
+const float* feature_extractor::infer(const float* parameters, const float* x, int rows,
+                                      extractor_buffers& buffers) const {
+  if (layers_) return layers_->forward(parameters, x, rows, buffers.layers);
+  if (!encoder_) throw std::logic_error("feature_extractor: convolutions, expected forward");
+  if (!buffers.encoder) buffers.encoder = encoder_->make_pass();
+  return buffers.encoder->features_of(parameters, x, rows);
+}
+
 void feature_extractor::initialise(action_random& random, bool orthogonal,
                                    float* parameters) const {
+  if (encoder_) return encoder_->initialise(random, orthogonal, parameters);
+  if (layers_ && orthogonal) {
+    return layers_->initialise_orthogonal(random, std::numbers::sqrt2, parameters);
+  }
+  if (layers_) return layers_->initialise_uniform(random, parameters);
   for (const auto& each : inputs_of_) {
     if (!each.trunk) continue;
     each.trunk->initialise(random, orthogonal, parameters);
@@ -59,6 +93,16 @@ void feature_extractor::initialise(action_random& random, bool orthogonal,
 }
 
 std::vector<at::Tensor> feature_extractor::parts(const at::Tensor& block) const {
+  if (layers_) return layer_parts(*layers_, block);
+  if (encoder_) {
+    std::vector<at::Tensor> parameters;
+    for (const auto& each : encoder_->parameters()) {
+      const auto first = static_cast<std::int64_t>(each.offset);
+      const auto count = static_cast<std::int64_t>(each.count());
+      parameters.push_back(block.narrow(0, first, count).view({each.rows, each.columns}));
+    }
+    return parameters;
+  }
   std::vector<at::Tensor> all;
   std::int64_t first = 0;
   for (const auto& each : inputs_of_) {
@@ -72,7 +116,12 @@ std::vector<at::Tensor> feature_extractor::parts(const at::Tensor& block) const 
 }
 
 std::vector<std::string> feature_extractor::part_names() const {
+  if (layers_) return layer_part_names(*layers_, "shared");
   std::vector<std::string> names;
+  if (encoder_) {
+    for (const auto& each : encoder_->parameters()) names.push_back("encoder." + each.name);
+    return names;
+  }
   const auto add = [&](const std::string& layer) {
     names.push_back(layer + ".weight");
     names.push_back(layer + ".bias");
@@ -96,6 +145,8 @@ at::Tensor feature_extractor::forward(const std::vector<at::Tensor>& parts,
                                       const at::Tensor& obs) const {
   TORCH_CHECK(obs.dim() == 2 && obs.size(1) == inputs_, "observations must be [N, ", inputs_,
               "], got ", obs.sizes());
+  if (layers_) return detail::forward(*layers_, parts, obs).second;
+  if (encoder_) throw std::logic_error("feature_extractor: an encoder, expected a graph");
   std::vector<at::Tensor> features;
   auto first = parts.begin();
   for (const auto& each : inputs_of_) {
@@ -113,7 +164,28 @@ at::Tensor feature_extractor::forward(const std::vector<at::Tensor>& parts,
 
 std::optional<feature_extractor> make_extractor(const network_shape& shape,
                                                 const network_options& options) {
-  if (!has_convolutions(shape, options)) return std::nullopt;
+  const auto refuse = [&](const std::string& expected) {
+    throw std::invalid_argument("network (" + to_string(shape, options) + "): " + expected);
+  };
+  const bool convolutions = has_convolutions(shape, options);
+  if (!options.shared_hidden.empty()) {
+    if (options.kind != network_kind::actor_critic) {
+      refuse("expected shared_hidden of [] where actor and critic are trained apart");
+    }
+    if (convolutions || !options.encoder.empty()) {
+      refuse(std::string("expected shared_hidden of [] with ") +
+             (convolutions ? "convolutions" : "an encoder") +
+             ", whose features actor and critic share");
+    }
+    return feature_extractor(make_shared_layers(options, shape.actor_inputs()));
+  }
+  if (!options.encoder.empty()) {
+    if (options.device != "cpu") {
+      refuse("expected policy.device=cpu with policy.encoder, got " + options.device);
+    }
+    return feature_extractor(make_encoder(options.encoder, shape.actor_inputs()));
+  }
+  if (!convolutions) return std::nullopt;
   if (options.normalize_obs) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): expected normalize_obs of false, for images are scaled as they "

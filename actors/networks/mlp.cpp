@@ -11,15 +11,23 @@
 namespace troupe::detail {
 
 mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
-         activation output_activation)
+         activation output_activation, normalised_layers normalised)
     : hidden_activation_(hidden_activation), output_activation_(output_activation) {
   auto widths = hidden;
   widths.push_back(outputs);
   int in = inputs;
   for (int out : widths) {
     const std::size_t weights = static_cast<std::size_t>(in) * out;
-    layers_.push_back({in, out, parameter_count_, parameter_count_ + weights});
+    auto& layer = layers_.emplace_back();
+    layer = {.in = in, .out = out, .weight = parameter_count_, .bias = parameter_count_ + weights};
     parameter_count_ += weights + out;
+    const bool is_hidden = layers_.size() < widths.size();
+    if (normalised == normalised_layers::all ||
+        (normalised == normalised_layers::hidden && is_hidden)) {
+      layer.scale = parameter_count_;
+      layer.shift = parameter_count_ + out;
+      parameter_count_ += 2 * static_cast<std::size_t>(out);
+    }
     in = out;
   }
 }
@@ -28,19 +36,10 @@ void mlp::initialise_orthogonal(action_random& random, double output_gain,
                                 float* parameters) const {
   for (const auto& layer : layers_) {
     const double gain = &layer == &layers_.back() ? output_gain : std::numbers::sqrt2;
-    const bool wide = layer.in >= layer.out;
-    const auto rows = wide ? orthonormal_rows(random, layer.out, layer.in)
-                           : orthonormal_rows(random, layer.in, layer.out);
-    float* weight = parameters + layer.weight;
-    for (int i = 0; i < layer.in; ++i) {
-      for (int o = 0; o < layer.out; ++o) {
-        const std::size_t from =
-            wide ? std::size_t(o) * layer.in + i : std::size_t(i) * layer.out + o;
-        weight[std::size_t(i) * layer.out + o] = static_cast<float>(gain * rows[from]);
-      }
-    }
+    write_orthogonal(random, layer.in, layer.out, gain, parameters + layer.weight);
     std::fill_n(parameters + layer.bias, layer.out, 0.0f);
   }
+  initialise_norms(parameters);
 }
 
 void mlp::initialise_uniform(action_random& random, float* parameters) const {
@@ -50,6 +49,15 @@ void mlp::initialise_uniform(action_random& random, float* parameters) const {
     for (std::size_t i = 0; i < count; ++i) {
       parameters[layer.weight + i] = static_cast<float>(bound * (2.0 * random.uniform() - 1.0));
     }
+  }
+  initialise_norms(parameters);
+}
+
+void mlp::initialise_norms(float* parameters) const {
+  for (const auto& layer : layers_) {
+    if (!layer.is_normalised()) continue;
+    std::fill_n(parameters + layer.scale, layer.out, 1.0f);
+    std::fill_n(parameters + layer.shift, layer.out, 0.0f);
   }
 }
 
@@ -69,8 +77,15 @@ const float* mlp::forward(const float* parameters, const float* x, int rows,
     const auto& layer = layers_[i];
     const std::size_t count = static_cast<std::size_t>(rows) * layer.out;
     float* output = grown(buffers.outputs[i], count);
-    multiply(input, parameters + layer.weight, parameters + layer.bias, activation_of(i),
+    const auto kind = activation_of(i);
+    multiply(input, parameters + layer.weight, parameters + layer.bias,
+             layer.is_normalised() ? activation::linear : kind,
              {.rows = rows, .in = layer.in, .out = layer.out}, output);
+    if (layer.is_normalised()) {
+      normalise_rows(output, rows, layer.out, output);
+      scale_rows(output, parameters + layer.scale, parameters + layer.shift, kind, rows, layer.out,
+                 output);
+    }
     input = output;
   }
   return input;
@@ -86,6 +101,28 @@ void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& 
     const float* output = forward(parameters, x + row * in, count, buffers);
     std::copy_n(output, count * out, y + row * out);
   }
+}
+
+mlp make_mlp(const network_options& options, int inputs, const std::vector<int>& hidden,
+             int outputs, activation output_activation) {
+  return {inputs,
+          hidden,
+          outputs,
+          options.hidden_activation,
+          output_activation,
+          options.layer_norm ? normalised_layers::hidden : normalised_layers::none};
+}
+
+mlp make_shared_layers(const network_options& options, int inputs) {
+  auto hidden = options.shared_hidden;
+  const int last = hidden.back();
+  hidden.pop_back();
+  return {inputs,
+          hidden,
+          last,
+          options.hidden_activation,
+          options.hidden_activation,
+          options.layer_norm ? normalised_layers::all : normalised_layers::none};
 }
 
 }  // namespace troupe::detail

@@ -12,13 +12,21 @@
 namespace troupe::detail {
 
 /// One fully connected layer inside a flat block of parameters: the weight [in, out], row-major
-/// (the transpose of PyTorch's), then the bias [out].
+/// (the transpose of PyTorch's), then the bias [out]. A layer norm between the product and the
+/// activation has its scale [out] and its shift [out] behind these.
 struct dense_layer {
   int in = 0;
   int out = 0;
   std::size_t weight = 0;  ///< the offset of the weight in the block
   std::size_t bias = 0;    ///< the offset of the bias in the block
+  std::size_t scale = 0;   ///< the offset of the layer norm's scale; 0 means no layer norm
+  std::size_t shift = 0;   ///< the offset of the layer norm's shift
+
+  bool is_normalised() const { return scale > 0; }
 };
+
+/// The layers of a perceptron that have a layer norm.
+enum class normalised_layers { none, hidden, all };
 
 /// The results of a forward pass. Each thread needs its own. The buffers grow and never shrink.
 struct mlp_buffers {
@@ -30,7 +38,8 @@ struct mlp_buffers {
 class mlp {
  public:
   mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
-      activation output_activation = activation::linear);
+      activation output_activation = activation::linear,
+      normalised_layers normalised = normalised_layers::none);
 
   std::size_t parameter_count() const { return parameter_count_; }
   const std::vector<dense_layer>& layers() const { return layers_; }
@@ -49,7 +58,8 @@ class mlp {
   bool has_backward() const;
 
   /// Draws orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120). The gain is
-  /// sqrt(2), in the last layer `output_gain`. Biases are zero.
+  /// sqrt(2), in the last layer `output_gain`. Biases are zero. A layer norm begins with the scale
+  /// 1 and the shift 0, here and with initialise_uniform.
   void initialise_orthogonal(action_random& random, double output_gain, float* parameters) const;
   /// Draws weights and biases uniformly within 1 / sqrt(in), as PyTorch's nn.Linear.
   void initialise_uniform(action_random& random, float* parameters) const;
@@ -65,11 +75,18 @@ class mlp {
 
  private:
   activation activation_of(std::size_t layer) const;
+  void initialise_norms(float* parameters) const;
 
   activation hidden_activation_;
   activation output_activation_;
   std::vector<dense_layer> layers_;
   std::size_t parameter_count_ = 0;
 };
+
+/// Returns a perceptron with the activation and the layer norms of a network's options.
+mlp make_mlp(const network_options& options, int inputs, const std::vector<int>& hidden,
+             int outputs, activation output_activation = activation::linear);
+/// Returns the perceptron of options.shared_hidden, all layers of which are hidden ones.
+mlp make_shared_layers(const network_options& options, int inputs);
 
 }  // namespace troupe::detail

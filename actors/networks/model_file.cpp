@@ -26,6 +26,7 @@
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/environments/space_json.hpp"
 #include "actors/networks/actor_critic.hpp"
+#include "actors/networks/encoder_code.hpp"
 #include "actors/networks/plain_pickle.hpp"
 #include "runtime/base/regular_file.hpp"
 
@@ -264,6 +265,11 @@ std::string serialise(const saved_model& model) {
   insert("hidden", to_list(model.options.hidden));
   text("activation", to_string(model.options.hidden_activation));
   if (model.options.critic_hidden) insert("critic_hidden", to_list(*model.options.critic_hidden));
+  if (!model.options.shared_hidden.empty()) {
+    insert("shared_hidden", to_list(model.options.shared_hidden));
+  }
+  if (model.options.layer_norm) insert("layer_norm", true);
+  if (!model.options.encoder.empty()) text("encoder", model.options.encoder);
   insert("normalize_obs", model.options.normalize_obs);
   insert("use_sde", model.options.use_sde);
   insert("use_expln", model.options.use_expln);
@@ -457,7 +463,10 @@ saved_model read_saved(std::istream& file) {
   model.options.hidden = dict.numbers("hidden");
   model.options.hidden_activation = activation_named(dict.text("activation"));
   if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
-  for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
+  if (dict.has("shared_hidden")) model.options.shared_hidden = dict.numbers("shared_hidden");
+  if (dict.has("encoder")) model.options.encoder = dict.text("encoder");
+  for (const auto& [key, option] : {std::pair("layer_norm", &model.options.layer_norm),
+                                    std::pair("normalize_obs", &model.options.normalize_obs),
                                     std::pair("use_sde", &model.options.use_sde),
                                     std::pair("use_expln", &model.options.use_expln)}) {
     if (dict.has(key)) *option = dict.at<bool>(key);
@@ -474,9 +483,21 @@ saved_model read_saved(std::istream& file) {
   }
   const auto& block = dict.at<pickled_tensor>("parameters");
   model.parameters = copy_parameters(block, records);
+  tensor_layout found;
   for (const auto& [name, tensor] : dict.tensors()) {
-    if (tensor.storage == block.storage) continue;  // a view of the parameters
+    if (tensor.storage == block.storage) {  // a view of the parameters
+      if (name != "parameters") found.tensors.push_back({name, 0, tensor.sizes, {}});
+      continue;
+    }
     model.beside.emplace_back(name, copy_tensor(name, tensor, records));
+  }
+  TORCH_CHECK(!is_unloaded_plugin(model.options.encoder), "its encoder ", model.options.encoder,
+              " is code of a plug-in; expected a run whose config.json names it beside the file, or "
+              "a program that has loaded it, for a file has no code loaded");
+  if (!model.options.encoder.empty()) {  // this program's network need not be the file's
+    const auto differs = difference(found, layout_of(model.shape, model.options));
+    TORCH_CHECK(differs.empty(), "its encoder ", model.options.encoder,
+                " is another network than the one that is registered here: ", differs);
   }
   return model;
 }

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "actors/networks/mlp_autograd.hpp"
+
 namespace troupe {
 namespace {
 
@@ -49,15 +51,32 @@ void tensor_layout::add_transposed(std::string name, std::int64_t out, std::int6
 }
 
 void tensor_layout::add(const std::string& name, const detail::mlp& net) {
-  const auto& layers = net.layers();
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto layer = name + '.' + std::to_string(i);
-    add_transposed(layer + ".weight", layers[i].out, layers[i].in);
-    add(layer + ".bias", {layers[i].out});
+  auto next = detail::layer_part_names(net, name);
+  auto part = next.begin();
+  for (const auto& layer : net.layers()) {
+    add_transposed(*part++, layer.out, layer.in);
+    add(*part++, {layer.out});
+    if (!layer.is_normalised()) continue;
+    add(*part++, {layer.out});
+    add(*part++, {layer.out});
+  }
+}
+
+void tensor_layout::add(const encoder& network, const std::string& prefix) {
+  for (const auto& each : network.parameters()) {
+    auto name = prefix + "encoder." + each.name;
+    if (each.is_layer) {
+      add_transposed(std::move(name), each.columns, each.rows);
+    } else if (each.rows == 1) {
+      add(std::move(name), {each.columns});
+    } else {
+      add(std::move(name), {each.rows, each.columns});
+    }
   }
 }
 
 void tensor_layout::add(const detail::feature_extractor& extractor, const std::string& prefix) {
+  if (extractor.encoder()) return add(*extractor.encoder(), prefix);
   const auto parts = extractor.parts(at::empty({extractor.parameter_count()}, at::kFloat));
   const auto names = extractor.part_names();
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -97,13 +116,15 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
     return table;
   }
   const auto extractor = detail::make_extractor(shape, options);
-  const int all_inputs = extractor ? extractor->features() : shape.obs_size;
-  const int inputs = extractor ? all_inputs : shape.actor_inputs();
+  const int inputs = extractor ? extractor->features() : shape.actor_inputs();
+  // The critic of an actor_critic sees the rest of the observation beside the features, too.
+  const int all_inputs =
+      inputs + shape.obs_size - (extractor ? extractor->inputs() : shape.actor_inputs());
   const auto hidden = [&](const std::vector<int>& widths) {
     return hidden_after_body(shape, options, widths);
   };
-  const detail::mlp top(inputs, hidden(options.hidden), outputs_of(shape, options),
-                        options.hidden_activation);
+  const auto top =
+      detail::make_mlp(options, inputs, hidden(options.hidden), outputs_of(shape, options));
   tensor_layout made;
   made.add(has_action_values(options.kind) ? "q_net" : "actor", top);
   const auto add_log_std = [&] {
@@ -116,8 +137,8 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
   if (options.kind == network_kind::actor_critic) {
     add_log_std();
     made.add("critic",
-             detail::mlp(all_inputs, hidden(options.critic_hidden.value_or(options.hidden)), 1,
-                         options.hidden_activation));
+             detail::make_mlp(options, all_inputs,
+                              hidden(options.critic_hidden.value_or(options.hidden)), 1));
     if (extractor) made.add(*extractor);
   } else {
     if (extractor) made.add(*extractor);

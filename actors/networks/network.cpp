@@ -173,6 +173,12 @@ bool has_convolutions(const network_shape& shape, const network_options& options
         "got " +
         to_string(shape));
   }
+  if (!options.encoder.empty()) {
+    if (options.body == network_body::automatic || options.body == network_body::mlp) return false;
+    throw std::invalid_argument(std::string("policy.kind ") + to_string(options.body) +
+                                ": expected auto or mlp with policy.encoder, which takes the place "
+                                "of convolutions");
+  }
   return options.body != network_body::mlp && (is_image || shows_images(shape.parts));
 }
 
@@ -262,10 +268,18 @@ std::string to_string(const network_shape& shape, const network_options& options
   const auto critic = options.critic_hidden
                           ? fmt::format(", critic {}", fmt::join(*options.critic_hidden, "-"))
                           : std::string();
-  const bool is_cnn = options.body != network_body::mlp && !shape.image.empty();
-  const bool has_encoders = options.body != network_body::mlp && shows_images(shape.parts);
-  const auto hidden = fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
-                                  to_string(options.hidden_activation), critic);
+  const bool can_convolve = options.body != network_body::mlp && options.encoder.empty();
+  const bool is_cnn = can_convolve && !shape.image.empty();
+  const bool has_encoders = can_convolve && shows_images(shape.parts);
+  const auto shared = options.shared_hidden.empty()
+                          ? std::string()
+                          : fmt::format("shared {}, ", fmt::join(options.shared_hidden, "-"));
+  const auto encoder =
+      options.encoder.empty() ? std::string() : fmt::format("encoder {}, ", options.encoder);
+  const auto hidden = fmt::format("{}{}hidden {} {}{}{}", encoder, shared,
+                                  fmt::join(options.hidden, "-"),
+                                  to_string(options.hidden_activation),
+                                  options.layer_norm ? " with layer norm" : "", critic);
   auto layers = is_cnn ? to_string(options.cnn) : hidden;
   if (has_encoders) layers = to_string(options.cnn) + " for each image, " + hidden;
   if (is_cnn && !hidden_after_body(shape, options, options.hidden).empty()) {

@@ -162,7 +162,16 @@ struct network_options {
   std::vector<int> hidden = {64, 64};
   /// The widths of the critic's hidden layers; nullopt means `hidden`.
   std::optional<std::vector<int>> critic_hidden = {};
+  /// The widths of the first hidden layers of an actor_critic, which actor and critic share. They
+  /// stand before `hidden` and `critic_hidden`.
+  std::vector<int> shared_hidden = {};
   activation hidden_activation = activation::tanh;
+  /// Each hidden layer has a layer norm between its product and its activation, as those of
+  /// Hiraoka et al. 2022, https://arxiv.org/abs/2110.02034, have.
+  bool layer_norm = false;
+  /// The name of a network that a program or a plug-in has registered (encoder.hpp). The layers of
+  /// actor and critic stand on its features. Empty means none.
+  std::string encoder = {};
   /// Uses orthogonal weights and zero biases; false uses PyTorch's nn.Linear rule.
   bool ortho_init = true;
   /// The initial logarithm of the standard deviations.

@@ -19,11 +19,11 @@ at::Tensor tensor_over(const float* numbers, at::IntArrayRef sizes) {
 network_stack::network_stack(const network_shape& shape, const network_options& options,
                              int outputs, activation output_activation)
     : extractor_(make_extractor(shape, options)),
-      top_(extractor_ ? extractor_->features() : shape.actor_inputs(),
-           hidden_after_body(shape, options, options.hidden), outputs, options.hidden_activation,
-           output_activation),
+      top_(make_mlp(options, extractor_ ? extractor_->features() : shape.actor_inputs(),
+                    hidden_after_body(shape, options, options.hidden), outputs,
+                    output_activation)),
       link_(options.device, 2 * sizeof(float) * parameter_count()) {
-  if (extractor_ && options.use_sde) {
+  if (has_convolutions() && options.use_sde) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): use_sde of true, expected false where observations have "
                                 "images");
@@ -57,9 +57,18 @@ at::Tensor network_stack::forward(const at::Tensor& parameters, const at::Tensor
   return link_.to_host(detail::forward(top_, there, seen));
 }
 
-void network_stack::infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
+const float* network_stack::features_of(const float* parameters, const float* x, int rows,
+                                        stack_buffers& buffers) const {
+  if (!extractor_) return x;
+  return extractor_->infer(parameters + top_.parameter_count(), x, rows, buffers.extractor);
+}
+
+void network_stack::infer(const float* parameters, const float* x, int rows, stack_buffers& buffers,
                           float* y, const at::Tensor& there) const {
-  if (!extractor_ && link_.is_host()) return top_.infer(parameters, x, rows, buffers, y);
+  if (!has_convolutions() && link_.is_host()) {
+    const float* seen = features_of(parameters, x, rows, buffers);
+    return top_.infer(parameters, seen, rows, buffers.top, y);
+  }
   const at::NoGradGuard no_grad;
   const auto count = static_cast<std::int64_t>(parameter_count());
   tensor_over(y, {rows, outputs()})

@@ -24,4 +24,15 @@ std::vector<double> orthonormal_rows(action_random& random, int count, int lengt
   return rows;
 }
 
+void write_orthogonal(action_random& random, int in, int out, double gain, float* weight) {
+  const bool wide = in >= out;
+  const auto rows = wide ? orthonormal_rows(random, out, in) : orthonormal_rows(random, in, out);
+  for (int i = 0; i < in; ++i) {
+    for (int o = 0; o < out; ++o) {
+      const std::size_t from = wide ? std::size_t(o) * in + i : std::size_t(i) * out + o;
+      weight[std::size_t(i) * out + o] = static_cast<float>(gain * rows[from]);
+    }
+  }
+}
+
 }  // namespace troupe::detail

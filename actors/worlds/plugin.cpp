@@ -34,13 +34,21 @@ const char* plugin_abi() {
       ;
 }
 
-const plugin_descriptor* describe_plugin(std::vector<plugin_world> worlds) {
-  // It is never freed, as other threads may still use it while the program ends.
-  const auto* kept = new std::vector<plugin_world>(std::move(worlds));
+const plugin_descriptor* describe_plugin(std::vector<plugin_part> parts) {
+  // They are never freed, as other threads may still use them while the program ends.
+  auto* worlds = new std::vector<plugin_world>();
+  auto* encoders = new std::vector<plugin_encoder>();
+  for (auto& part : parts) {
+    if (auto* world = std::get_if<plugin_world>(&part)) worlds->push_back(std::move(*world));
+    if (auto* network = std::get_if<plugin_encoder>(&part)) {
+      encoders->push_back(std::move(*network));
+    }
+  }
   return new plugin_descriptor{.magic = plugin_descriptor::magic_number,
                                .build = build_stamp().c_str(),
                                .abi = plugin_abi(),
-                               .worlds = kept};
+                               .worlds = worlds,
+                               .encoders = encoders};
 }
 
 }  // namespace troupe::detail

@@ -1,11 +1,13 @@
 #pragma once
-// For authors of plug-ins: environments in a shared object, which programs load by its path.
+// For authors of plug-ins: environments and networks in a shared object, which programs load by its
+// path.
 //
 //     class corridor final : public troupe::environment { ... };
 //     TROUPE_PLUGIN(troupe::plugin_environment<corridor>("Corridor-v0", {.deterministic = true}))
 //
 // The CMake function `troupe_add_plugin(corridor corridor.cpp)` builds corridor.so, and
-// `troupe train --env ./corridor.so` trains on it.
+// `troupe train --env ./corridor.so` trains on it. A network, troupe::plugin_encoder{"gated", gated}
+// (actors/gradients/own_network.hpp), is named by policy.encoder=./gate.so:gated.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +16,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "actors/environments/environment.hpp"
 #include "actors/environments/vector_env.hpp"
+#include "actors/networks/encoder.hpp"
 
 namespace troupe {
 
@@ -41,27 +45,37 @@ struct plugin_world {
       many;
 };
 
+/// One network of a plug-in, which policy.encoder names.
+struct plugin_encoder {
+  std::string id;  ///< The name, such as "gated".
+  encoder_function function;
+};
+
+/// What a plug-in has: an environment or a network.
+using plugin_part = std::variant<plugin_world, plugin_encoder>;
+
 namespace detail {
 
 /// Throws std::invalid_argument unless the JSON object is "{}".
 void refuse_plugin_options(const std::string& json);
 
 /// What a shared object tells a program that loads it, in a layout that no version changes. The
-/// program reads `worlds` only if `build` and `abi` are its own.
+/// program reads `worlds` and `encoders` only if `build` and `abi` are its own.
 struct plugin_descriptor {
   static constexpr std::uint64_t magic_number = 0x6e67756c70707274;
   std::uint64_t magic;
   const char* build;  ///< The build_stamp() of the Troupe that the plug-in was built with.
   const char* abi;    ///< Its plugin_abi().
   const std::vector<plugin_world>* worlds;
+  const std::vector<plugin_encoder>* encoders;
 };
 
 /// Describes what the layout of standard types depends on, such as "x86_64, libstdc++ cxx11". The
 /// compiler itself may differ.
 const char* plugin_abi();
 
-/// Makes the descriptor of these environments, which live as long as the program.
-const plugin_descriptor* describe_plugin(std::vector<plugin_world> worlds);
+/// Makes the descriptor of these parts, which live as long as the program.
+const plugin_descriptor* describe_plugin(std::vector<plugin_part> parts);
 
 }  // namespace detail
 
@@ -110,8 +124,8 @@ plugin_world plugin_vector_environment(std::string id, plugin_options options = 
 
 }  // namespace troupe
 
-/// Makes the shared object a plug-in with these environments, one or more troupe::plugin_world. It
-/// stands once in a plug-in, outside of every namespace.
+/// Makes the shared object a plug-in with these parts, one or more of troupe::plugin_world and
+/// troupe::plugin_encoder. It stands once in a plug-in, outside of every namespace.
 #define TROUPE_PLUGIN(...)                                                               \
   extern "C" [[gnu::visibility("default")]] const troupe::detail::plugin_descriptor*     \
   troupe_plugin() {                                                                      \

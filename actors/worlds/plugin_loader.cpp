@@ -33,11 +33,10 @@ struct plugin_name {
   std::string id;  // Empty if the name has none.
 };
 
-using worlds = std::vector<plugin_world>;
-
-std::vector<std::string> ids_of(const worlds& all) {
+template <class Part>
+std::vector<std::string> ids_of(const std::vector<Part>& all) {
   std::vector<std::string> ids;
-  for (const auto& world : all) ids.push_back(world.id);
+  for (const auto& each : all) ids.push_back(each.id);
   return ids;
 }
 
@@ -49,25 +48,29 @@ std::string loader_error(const std::string& file) {
   return text;
 }
 
-/// Throws plugin_error if the environments of a plug-in are not usable.
-void check(const std::string& file, const worlds& all) {
-  if (all.empty()) throw plugin_error(file + ": expected a plug-in with environments, got none");
+bool can_be_made(const plugin_world& world) { return world.one || world.many; }
+bool can_be_made(const plugin_encoder& network) { return static_cast<bool>(network.function); }
+
+/// Throws plugin_error if some of these parts of a plug-in are not usable. `what` are "environments"
+/// or "networks".
+template <class Part>
+void check(const std::string& file, const char* what, const std::vector<Part>& all) {
   std::set<std::string> seen;
-  for (const auto& world : all) {
-    if (world.id.empty() || (!world.one && !world.many)) {
-      throw plugin_error(fmt::format(
-          "{}: expected environments with an id and a function that makes them, got \"{}\"", file,
-          world.id));
+  for (const auto& each : all) {
+    if (each.id.empty() || !can_be_made(each)) {
+      throw plugin_error(
+          fmt::format("{}: expected {} with an id and a function that makes them, got \"{}\"", file,
+                      what, each.id));
     }
-    if (!seen.insert(world.id).second) {
-      throw plugin_error(file + ": expected environments with different ids, got two of \"" +
-                         world.id + '"');
+    if (!seen.insert(each.id).second) {
+      throw plugin_error(fmt::format("{}: expected {} with different ids, got two of \"{}\"", file,
+                                     what, each.id));
     }
   }
 }
 
 /// Loads the plug-in of an absolute path. `file` is the path as it was given.
-const worlds& load(const std::string& file, const std::string& path) {
+const detail::plugin_descriptor& load(const std::string& file, const std::string& path) {
   // Its environments may be used until the program ends, so it is never closed.
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (object == nullptr) {
@@ -95,11 +98,23 @@ const worlds& load(const std::string& file, const std::string& path) {
     throw plugin_error(fmt::format("{}: expected a plug-in for {}, as this program, got one for {}",
                                    file, detail::plugin_abi(), told->abi));
   }
-  check(file, *told->worlds);
-  return *told->worlds;
+  check(file, "environments", *told->worlds);
+  check(file, "networks", *told->encoders);
+  return *told;
 }
 
-const worlds& loaded(const std::string& file) {
+/// The plug-ins by their absolute paths.
+struct loaded_plugins {
+  std::mutex guard;
+  std::map<std::string, const detail::plugin_descriptor*> known;
+};
+
+loaded_plugins& all_plugins() {
+  static loaded_plugins made;
+  return made;
+}
+
+const detail::plugin_descriptor& loaded(const std::string& file) {
   std::error_code error;
   const auto path = std::filesystem::canonical(file, error).string();
   if (error) {
@@ -109,10 +124,9 @@ const worlds& loaded(const std::string& file) {
   if (!std::filesystem::is_regular_file(path, error)) {
     throw plugin_error(file + ": expected a plug-in, got something that is not a regular file");
   }
-  static std::mutex guard;
-  static std::map<std::string, const worlds*> known;
-  const std::lock_guard lock(guard);
-  auto& found = known[path];
+  auto& all = all_plugins();
+  const std::lock_guard lock(all.guard);
+  auto& found = all.known[path];
   if (found == nullptr) found = &load(file, path);
   return *found;
 }
@@ -124,18 +138,47 @@ bool names_plugin(std::string_view name) {
          (name.ends_with(suffix) || name.find(std::string(suffix) + ':') != name.npos);
 }
 
-const plugin_world& plugin_world_of(std::string_view name) {
+bool is_loaded_plugin(std::string_view name) {
+  if (!names_plugin(name)) return false;
+  std::error_code error;
+  const auto path = std::filesystem::canonical(plugin_name(name).file, error).string();
+  auto& all = all_plugins();
+  const std::lock_guard lock(all.guard);
+  const auto at = all.known.find(path);
+  return !error && at != all.known.end() && at->second != nullptr;
+}
+
+namespace {
+
+/// Returns the part of that name. `what` is "environment" or "network".
+template <class Part>
+const Part& part_of(std::string_view name, const char* what,
+                    const std::vector<Part>* detail::plugin_descriptor::* member) {
   const plugin_name wanted(name);
-  const auto& all = loaded(wanted.file);
+  const auto& all = *(loaded(wanted.file).*member);
+  if (all.empty()) {
+    throw plugin_error(fmt::format("{}: expected a plug-in with {}s, got none", wanted.file, what));
+  }
   if (wanted.id.empty()) {
     if (all.size() == 1) return all.front();
-    throw plugin_error(fmt::format("{}: expected {}:ID, for it has several environments: {}", name,
-                                   wanted.file, fmt::join(ids_of(all), ", ")));
+    throw plugin_error(fmt::format("{}: expected {}:ID, for it has several {}s: {}", name,
+                                   wanted.file, what, fmt::join(ids_of(all), ", ")));
   }
-  const auto found = std::ranges::find(all, wanted.id, &plugin_world::id);
+  const auto found = std::ranges::find(all, wanted.id, &Part::id);
   if (found != all.end()) return *found;
-  throw plugin_error(fmt::format("{}: expected an environment of {}, which has {}, got {}", name,
+  throw plugin_error(fmt::format("{}: expected {} of {}, which has {}, got {}", name,
+                                 std::string(what) == "environment" ? "an environment" : "a network",
                                  wanted.file, fmt::join(ids_of(all), ", "), wanted.id));
+}
+
+}  // namespace
+
+const plugin_world& plugin_world_of(std::string_view name) {
+  return part_of(name, "environment", &detail::plugin_descriptor::worlds);
+}
+
+const plugin_encoder& plugin_encoder_of(std::string_view name) {
+  return part_of(name, "network", &detail::plugin_descriptor::encoders);
 }
 
 }  // namespace troupe

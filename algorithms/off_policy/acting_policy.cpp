@@ -71,10 +71,11 @@ void acting_policy::set_exploration(double amount) {
 void acting_policy::act(const float* obs, int rows, action_random& random, bool deterministic,
                         action_rows_out actions) {
   if (noise_) {
-    const float* mean = network().forward(parameters_.data(), obs, rows, buffers_);
+    const float* seen = stack_.features_of(parameters_.data(), obs, rows, buffers_);
+    const float* mean = network().forward(parameters_.data(), seen, rows, buffers_.top);
     const float* departure = nullptr;
     if (!deterministic) {
-      noise_->log_std(log_std().data(), network().features_of(obs, buffers_), rows);
+      noise_->log_std(log_std().data(), network().features_of(seen, buffers_.top), rows);
       departure = noise_->depart_alone(rows, random);
     }
     const auto count = static_cast<std::size_t>(rows) * shape_.continuous_size;

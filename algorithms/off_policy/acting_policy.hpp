@@ -33,7 +33,7 @@ class acting_policy {
   network_kind kind() const { return options_.kind; }
   /// The whole network.
   const detail::network_stack& stack() const { return stack_; }
-  /// The perceptron on top of the convolutions; the whole network if there are none.
+  /// The perceptron on top of the extractor; the whole network if there is none.
   const detail::mlp& network() const { return stack_.top(); }
   bool use_sde() const { return noise_.has_value(); }
   bool use_expln() const { return options_.use_expln; }
@@ -66,7 +66,7 @@ class acting_policy {
   std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   detail::float_block parameters_;
   detail::float_block outputs_;
-  detail::mlp_buffers buffers_;
+  detail::stack_buffers buffers_;
 };
 
 }  // namespace troupe

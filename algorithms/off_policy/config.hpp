@@ -51,14 +51,18 @@ struct ring_section {
   std::int64_t capacity_for(std::size_t transition_bytes) const;
 };
 
-/// The options of the networks, which actor and critics have in common.
+/// The options of the networks.
 struct hidden_section {
   network_body body = network_body::automatic;
   cnn_options cnn = {};
   gradient_backend backend = gradient_backend::automatic;
   std::string device = "cpu";
   std::vector<int> hidden = {256, 256};
+  std::optional<std::vector<int>> critic_hidden = {};
+  std::vector<int> shared_hidden = {};  ///< Always empty; other values are refused with the reason.
   troupe::activation activation = activation::relu;
+  bool layer_norm = false;
+  std::string encoder = {};
 
   /// The options of a network of that kind. Its initial weights are PyTorch's defaults, as in
   /// Stable-Baselines3's off-policy algorithms.
@@ -135,9 +139,23 @@ void describe_hidden(options_schema<Section>& s) {
       .items(0, 8)
       .at_least(1)
       .at_most(16384)
-      .help("The widths of the hidden layers, which all networks have in common.");
+      .help("The widths of the hidden layers.");
+  s.field("critic_hidden", &hidden_section::critic_hidden)
+      .items(0, 8)
+      .at_least(1)
+      .at_most(16384)
+      .help("The widths of the hidden layers of critics; null means the same as hidden.");
+  s.field("shared_hidden", &hidden_section::shared_hidden)
+      .also_known_as({"shared_layers", "shared_trunk", "vf_share_layers"})
+      .items(0, 8)
+      .help("The widths of first hidden layers that actor and critic share.");
+  s.rule("shared_hidden",
+         "[], because off-policy algorithms train each network by a loss of its own; on-policy "
+         "ones share layers",
+         [](const Section& o) { return o.shared_hidden.empty(); });
   s.field("activation", &hidden_section::activation)
       .help("The activation function between the layers.");
+  describe_layers(s, &hidden_section::layer_norm, &hidden_section::encoder);
 }
 void describe(options_schema<episode_log_section>& s);
 void describe(options_schema<epsilon_schedule>& s);
@@ -164,6 +182,13 @@ void describe_training(options_schema<Options>& s) {
       .above(0)
       .help("Adam's epsilon, which is added to the denominator of its step.");
   describe_skips(s);
+}
+
+/// Says of an algorithm without critics that policy.critic_hidden changes nothing.
+template <class Config>
+void describe_no_critic(options_schema<Config>& s) {
+  s.option(&Config::policy, &hidden_section::critic_hidden)
+      .has_no_effect(Config().algo + " has no critic");
 }
 
 /// Describes the fields of off_policy_config_with for a Config derived from one.

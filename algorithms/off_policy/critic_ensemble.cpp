@@ -22,8 +22,10 @@ critic_ensemble::critic_ensemble(const network_shape& shape, const network_optio
                                  int count)
     : count_(count),
       extractor_(make_extractor(shape, options)),
-      network_((extractor_ ? extractor_->features() : shape.obs_size) + shape.continuous_size,
-               options.hidden, 1, options.hidden_activation),
+      network_(make_mlp(
+          options,
+          (extractor_ ? extractor_->features() : shape.obs_size) + shape.continuous_size,
+          options.critic_hidden.value_or(options.hidden), 1)),
       stride_(whole_lines(network_.parameter_count())),
       parameters_(size_of_block(stride_ * count, extractor_)),
       target_(parameters_.size()),
@@ -60,11 +62,8 @@ variable critic_ensemble::first_value(variable obs, variable action,
 
 variable critic_ensemble::inputs_of(variable obs, variable action,
                                     const parameter_block& block) const {
-  auto features = obs;
-  if (extractor_) {
-    features = obs.owner().features(obs, block, extractor_offset(), *extractor_);
-  }
-  return concat({features, action});
+  if (!extractor_) return concat({obs, action});
+  return concat({features(*extractor_, obs, block, extractor_offset()), action});
 }
 
 variable critic_ensemble::value_of(int critic, variable inputs,

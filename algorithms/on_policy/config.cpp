@@ -84,7 +84,19 @@ void describe(options_schema<network_options>& s) {
       .at_most(16384)
       .help("The widths of the hidden layers of a network of kind mlp or multi_input.");
   s.field("critic_hidden", &network_options::critic_hidden)
+      .items(0, 8)
+      .at_least(1)
+      .at_most(16384)
       .help("The widths of the critic's hidden layers; null means the same as hidden.");
+  s.field("shared_hidden", &network_options::shared_hidden)
+      .also_known_as({"shared_layers", "shared_trunk", "vf_share_layers"})
+      .items(0, 8)
+      .example("[64]")
+      .at_least(1)
+      .at_most(16384)
+      .help(
+          "The widths of first hidden layers that actor and critic share; those of hidden and "
+          "critic_hidden stand on them. [] means that they share none.");
   s.field("activation", &network_options::hidden_activation)
       .also_known_as({"activation_fn"})
       .help("The activation function between the layers.");
@@ -92,7 +104,10 @@ void describe(options_schema<network_options>& s) {
       .help("If true, the initial weights are orthogonal matrices; if false, PyTorch's defaults.");
   s.field("log_std_init", &network_options::log_std_init)
       .help("The initial log standard deviation of continuous actions.");
+  describe_layers(s, &network_options::layer_norm, &network_options::encoder);
   describe_sde(s);
+  s.rule("shared_hidden", "[] with policy.encoder, which actor and critic share",
+         [](const network_options& o) { return o.shared_hidden.empty() || o.encoder.empty(); });
 }
 
 void describe(options_schema<placement_section>& s) {

@@ -9,6 +9,7 @@
 
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/evaluator/joint_actions.hpp"
+#include "actors/networks/encoder_code.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/recorder/run_directory.hpp"
@@ -160,6 +161,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const run_settings& settings, const context& of) {
   const auto played = for_evaluation(settings.env);
   const auto path = model_of_run(run, arguments.model, "--model ");
+  load_encoder(settings.network.encoder);
   const auto model = load_model(path);
   const auto spec = spec_of(played);
   require_fitting(spec, settings, model, path);

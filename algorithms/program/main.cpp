@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "actors/gradients/own_network.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/base/log.hpp"
@@ -40,9 +41,10 @@ std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& 
   return all;
 }
 
-/// Registers the environments. Throws std::invalid_argument for a name that is empty or taken.
+/// Registers the environments and the networks. Throws std::invalid_argument for a name that is empty or taken.
 context context_of(const program& what) {
   for (const auto& one : what.environments) add(one);
+  for (const auto& one : what.encoders) register_encoder(one.name, one.function);
   return {.program = what.name,
           .algorithms = all_algorithms(what.algorithms, what.options),
           .environment = what.environments.size() == 1 ? what.environments.front().id : "",

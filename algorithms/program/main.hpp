@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "actors/networks/encoder.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/built_in_algorithms.hpp"
 #include "algorithms/program/own_options.hpp"
@@ -43,6 +44,12 @@ named_environment environment_of(std::string id) {
           [](std::size_t size) { return std::make_unique<vector_env<Env>>(size); }};
 }
 
+/// A network under the name by which policy.encoder asks for it (actors/gradients/own_network.hpp).
+struct named_encoder {
+  std::string name;  ///< "gated"
+  encoder_function function;
+};
+
 /// A program's own parts, besides the built-in environments and built_in_algorithms().
 struct program {
   std::string name = {};  ///< The name in help and messages. Empty means the name as typed.
@@ -51,6 +58,8 @@ struct program {
   std::vector<named_environment> environments = {};
   /// The program's own algorithms. Tasks of language models belong to one: grpo_algorithm({task}).
   std::vector<named_algorithm> algorithms = {};
+  /// The program's own networks, for policy.encoder.
+  std::vector<named_encoder> encoders = {};
   std::vector<program_command> commands = {};
   /// Options beside those of the algorithms, such as options_section("my", &mine): `my.every=3` on
   /// the command line, and the section "my" in a configuration file. `config` lists them.
@@ -62,7 +71,7 @@ struct program {
 };
 
 /// Runs the command line and returns the exit code of the process (docs/errors.md), which is also 2
-/// if an environment, an algorithm or a section of options has no name, or a name that is taken. In
+/// if a part of the program or a section of options has no name, or a name that is taken. In
 /// a process that was started to host replicas, it hosts them and does not return. Call it once, at
 /// the beginning of `main`, since code before it runs in those processes, too.
 int main(int argc, char** argv, program what);

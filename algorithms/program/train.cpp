@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "actors/networks/encoder_code.hpp"
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/score_text.hpp"
@@ -323,6 +324,7 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   }
   if (what.check_weights) what.check_weights();
   if (!arguments.init.empty()) {
+    load_encoder(what.settings.network.encoder);
     what.settings.init = read_initial_model(arguments.init);
     require_initial_model(what);
   }

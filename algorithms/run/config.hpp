@@ -192,6 +192,22 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
          [device](const Policy& p) { return is_device_name(p.*device); });
 }
 
+/// Describes the options `layer_norm` and `encoder` of a policy section with these members.
+template <class Policy, class Owner>
+void describe_layers(options_schema<Policy>& s, bool Owner::* layer_norm,
+                     std::string Owner::* encoder) {
+  s.field("layer_norm", layer_norm)
+      .also_known_as({"use_layer_norm", "norm_class"})
+      .help(
+          "If true, each hidden layer of actor and critic has a layer norm before its activation, "
+          "as in DroQ (Hiraoka et al. 2022).");
+  s.field("encoder", encoder)
+      .also_known_as({"features_extractor_class", "custom_model"})
+      .help(
+          "The name of a network that the program or a plug-in registers. The hidden layers of "
+          "actor and critic see its features in place of the observations. Empty means none.");
+}
+
 /// Describes the options of actors/networks/state_dependent_noise.hpp in a Section with these
 /// members.
 template <class Section>

@@ -14,6 +14,7 @@
 
 #include "actors/environments/action_numbers.hpp"
 #include "actors/networks/acting_model.hpp"
+#include "actors/networks/encoder_code.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "actors/worlds/scripted_policies.hpp"
@@ -25,14 +26,34 @@ namespace troupe {
 
 namespace {
 
-/// The section of the environment in the configuration beside a model file, if there is one.
-/// Throws std::invalid_argument for code of a run that may not be loaded.
-std::optional<env_section> section_beside(const std::filesystem::path& model, bool trust) {
+/// The configuration beside a model file; null if there is none. Throws std::invalid_argument for
+/// code of a run that may not be loaded.
+nlohmann::json config_beside(const std::filesystem::path& model, bool trust) {
   const auto config = model.parent_path() / "config.json";
   std::error_code ignored;
-  if (!std::filesystem::exists(config, ignored)) return std::nullopt;
-  const auto document = read_run_config(config);
+  if (!std::filesystem::exists(config, ignored)) return nullptr;
+  auto document = read_run_config(config);
   if (!trust) require_trust(config.parent_path(), document, "load_policy_options::trust");
+  return document;
+}
+
+/// Loads the plug-in of the encoder that the configuration beside a model file names, if it does.
+void load_encoder_beside(const std::filesystem::path& model, bool trust) {
+  const auto config = model.parent_path() / "config.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(config, ignored)) return;
+  const nlohmann::json::json_pointer encoder("/policy/encoder");
+  const auto document = read_run_config(config);
+  if (!document.is_object() || !document.contains(encoder)) return;
+  const auto& name = document.at(encoder);
+  if (!name.is_string() || !is_unloaded_plugin(name.get<std::string>())) return;
+  config_beside(model, trust);  // throws if the run may not choose what is loaded
+  load_encoder(name.get<std::string>());
+}
+
+/// The section of the environment in the configuration beside a model file, if there is one.
+std::optional<env_section> section_beside(const std::filesystem::path& model, bool trust) {
+  const auto document = config_beside(model, trust);
   if (!document.is_object() || !document.contains("env")) return std::nullopt;
   return parse_config<env_section>(document.at("env"));
 }
@@ -215,6 +236,7 @@ loaded_policy load_policy(const std::filesystem::path& path, const load_policy_o
                                 '"');
   }
   const auto file = model_path(path, options.model);
+  load_encoder_beside(file, options.trust);
   const auto model = load_model(file);
   std::string wrong;
   try {

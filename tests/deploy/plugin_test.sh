@@ -46,6 +46,27 @@ for where in shared thread process; do
   report "$where: and says which" $?
 done
 
+# ---- networks in plug-ins
+
+cp "$build/docs/code/gate.so" .
+gated=(policy.encoder=./gate.so:gated -n 1024 env.n_envs=2 "${few[@]}")
+run train --env CartPole-v1 --runs gated --json "${gated[@]}" placement.policy=process
+[[ $code -eq 0 ]]
+report "a policy in a process of its own acts by a plug-in's network" $?
+run eval gated/ppo/CartPole-v1_1 --episodes 2 --json
+[[ $code -eq 0 ]]
+report "eval plays its model" $?
+cp gated/ppo/CartPole-v1_1/last_model alone
+run train --env CartPole-v1 --init alone -n 256 --runs refused "${few[@]}"
+[[ $code -eq 2 ]] && grep -q 'its encoder \./gate\.so:gated is code of a plug-in' err
+report "a model file alone has no code loaded" $?
+run train --env CartPole-v1 --init alone --runs gated "${gated[@]}"
+report "and begins a run that names the plug-in itself" $code
+rm gate.so
+run eval gated/ppo/CartPole-v1_1 --episodes 2
+[[ $code -eq 2 ]] && grep -q '\./gate\.so:\? expected the path of a plug-in' err
+report "eval says that the plug-in is missing" $?
+
 refused() {  # refused WHAT PATTERN ENVIRONMENT
   run train --env "$3" -n 256 --runs refused "${few[@]}"
   [[ $code -eq 2 ]] && grep -qE "$2" err && [[ $(wc -l <err) -le 2 && ! -e refused ]]

@@ -44,6 +44,8 @@ for source in "$sources"/*.cpp; do
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 2048 evaluation.final_episodes=1 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
+  [[ $name != own_network ]] ||
+    arguments=(train -n 4096 policy.encoder=gated evaluation.final_episodes=1 --metrics-port 0)
   [[ $name != own_target ]] ||
     arguments=(train --algo clipped_td3 -n 400 collection.learning_starts=200 'policy.hidden=[16]'
                evaluation.final_episodes=1 --metrics-port 0)

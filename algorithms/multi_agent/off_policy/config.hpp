@@ -42,6 +42,7 @@ void describe(options_schema<joint_q_options>& s);
 template <class Config>
 void describe_joint_q(options_schema<Config>& s) {
   describe_off_policy(s);
+  describe_no_critic(s);
   describe_agents(s);
   s.field("exploration", &joint_q_config::exploration)
       .help("The share of random actions in collections, which each agent draws by itself.");

@@ -20,6 +20,7 @@ void describe(options_schema<dqn_options>& s) {
 
 void describe(options_schema<dqn_config>& s) {
   describe_off_policy(s);
+  describe_no_critic(s);
   s.field("exploration", &dqn_config::exploration)
       .help("The share of random actions in collections.");
 }

@@ -23,6 +23,9 @@ void describe(options_schema<reinforce_options>& s) {
 void describe(options_schema<reinforce_config>& s) {
   describe_on_policy(s);
   describe_trainer(s);
+  s.option(&reinforce_config::policy, &network_options::critic_hidden)
+      .has_effect_if("trainer.baseline is true",
+                     [](const reinforce_config& c) { return c.trainer.baseline; });
 }
 
 }  // namespace troupe

@@ -163,7 +163,7 @@ TEST_CASE("network_stack: over a Dict, an extractor is followed by hidden layers
   auto block = at::empty({static_cast<std::int64_t>(net.parameter_count())});
   net.initialise(random, false, 1.0, block.data_ptr<float>());
   const auto obs = random_bytes(4, 86, 2);
-  detail::mlp_buffers buffers;
+  detail::stack_buffers buffers;
   auto plain = at::empty({4, 3});
   net.infer(block.data_ptr<float>(), obs.data_ptr<float>(), 4, buffers, plain.data_ptr<float>());
   CHECK(at::allclose(plain, net.forward(block, obs), 1e-5, 1e-5));

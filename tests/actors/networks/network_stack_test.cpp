@@ -30,7 +30,7 @@ TEST_CASE("network_stack: images go through convolutions, then one layer", "[pol
   net.initialise(random, false, 1.0, block.data_ptr<float>());
   const auto obs = at::arange(4 * 64, at::kFloat).view({4, 64});
   const auto expected = net.forward(block, obs);
-  mlp_buffers buffers;
+  stack_buffers buffers;
   auto plain = at::empty({4, 3});
   net.infer(block.data_ptr<float>(), obs.data_ptr<float>(), 4, buffers, plain.data_ptr<float>());
   CHECK(at::allclose(plain, expected, 1e-5, 1e-6));
@@ -90,7 +90,7 @@ TEST_CASE("backend: libtorch has what the kernels can't, and what it does faster
     return choice.reason;
   };
   CHECK(reason({.net = &silu}) == "the activation silu has no fused gradient");
-  CHECK(reason({.net = &narrow, .has_convolutions = true}) ==
+  CHECK(reason({.net = &narrow, .extractor = "convolutions have no fused gradient"}) ==
         "convolutions have no fused gradient");
   CHECK(reason({.net = &narrow, .is_on_host = false}) == "the fused kernels run on the CPU only");
   CHECK(reason({.net = &wide}) == "a layer of 1024x1024 is faster with libtorch");

@@ -97,6 +97,19 @@ TEST_CASE("plug-in: two environments of one id are refused") {
              Contains("expected environments with different ids, got two of \"Counter-v0\""));
 }
 
+TEST_CASE("plug-in: networks are named by ids of their own, beside environments") {
+  CHECK(plugin_encoder_of(path_of("gate.so:gate")).id == "gate");
+  CHECK(plugin_encoder_of(path_of("gate.so:bare")).function != nullptr);
+  CHECK(plugin_world_of(path_of("gate.so")).id == "Counter-v0");
+  const auto error = [](const std::string& name) {
+    return testing::message_of<plugin_error>([&] { plugin_encoder_of(path_of(name)); });
+  };
+  CHECK_THAT(error("gate.so"), Contains("gate.so:ID, for it has several networks: gate, bare"));
+  CHECK_THAT(error("gate.so:gat"), Contains("expected a network of ") &&
+                                       Contains("which has gate, bare, got gat"));
+  CHECK_THAT(error("one.so"), Contains("one.so: expected a plug-in with networks, got none"));
+}
+
 TEST_CASE("plug-in: the registry makes its environments by their path") {
   const auto id = path_of("several.so:Counter-v1");
   const auto wrapped = make_vector_environment(

@@ -12,6 +12,7 @@
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/language_models/sft/sft_algorithm.hpp"
 #include "runtime/config/config.hpp"
+#include "tests/actors/networks/gated.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/off_policy/departing.hpp"
 #include "tests/algorithms/multi_agent/off_policy/gathering.hpp"
@@ -138,6 +139,7 @@ void register_worlds() {
                                   .practise = practise_letters}),
        true);
   static_cast<void>(known);
+  register_gated();
   register_test_worlds();
   register_departing();
   register_gathering();
@@ -198,6 +200,8 @@ const options joint_off_policy = evaluated + options{"total_steps=320",
 const options joint_q = joint_off_policy + options{"trainer.target_update_interval=32",
                                                    "trainer.tau=0.5", "env.id=Meeting-v0"};
 
+const options gated = {"policy.encoder=gated"};
+
 const std::string prioritised = R"(replay.prioritised={"alpha":0.6,"beta":0.4})";
 
 std::vector<subject> single_agents() {
@@ -205,6 +209,7 @@ std::vector<subject> single_agents() {
   const options pendulum = {"env.id=Pendulum-v1"};
   const options sde = {"policy.use_sde=true", "policy.sde_sample_freq=5"};
   const options linear = {"trainer.lr_schedule=linear"};
+  const options own_critic = {"policy.layer_norm=true", "policy.critic_hidden=[9]"};
   const options levels = {
       R"(env.curriculum={"promote_at":0.5,"window":8,"min_episodes":4,"demote_at":0.3})"};
   return {
@@ -215,6 +220,10 @@ std::vector<subject> single_agents() {
        true, false},
       {"ppo, normalised", "ppo", ppo + pendulum + normalized},
       {"ppo, state-dependent exploration", "ppo", ppo + pendulum + sde},
+      {"ppo, layers that actor and critic share", "ppo",
+       ppo + options{"policy.shared_hidden=[6]", "policy.layer_norm=true",
+                     "policy.critic_hidden=[7,5]", "env.normalize_obs=true"}},
+      {"ppo, a network of one's own", "ppo", ppo + gated},
       {"ppo on a curriculum", "ppo", ppo + levels + options{"env.id=LevelPole-v0"}},
       {"ppo on tasks", "ppo",
        ppo + options{"env.max_episode_steps=30", "env.schedule.rule=by_need",
@@ -233,6 +242,8 @@ std::vector<subject> single_agents() {
                    "trainer.target_update_interval=80"}},
       {"dqn, prioritised and normalised", "dqn",
        off_policy + normalized + options{prioritised, "replay.n_step=3"}},
+      {"dqn, a network of one's own", "dqn",
+       off_policy + gated + options{"policy.layer_norm=true"}},
       {"dqn on a curriculum", "dqn", off_policy + levels + options{"env.id=LevelPole-v0"}},
       {"q_learning", "q_learning", tables + options{"env.id=Places-v0"}},
       {"q_learning, a falling step size", "q_learning",
@@ -241,8 +252,12 @@ std::vector<subject> single_agents() {
       {"sac, prioritised and normalised", "sac",
        off_policy + normalized + options{prioritised, "replay.n_step=3"}},
       {"sac, state-dependent exploration", "sac", off_policy + sde},
+      {"sac, other critics behind a network of one's own", "sac", off_policy + gated + own_critic},
+      {"sac, state-dependent exploration behind a network of one's own", "sac",
+       off_policy + gated + sde},
       {"td3", "td3", off_policy + linear},
       {"td3, prioritised and normalised", "td3", off_policy + normalized + options{prioritised}},
+      {"td3, other critics with layer norms", "td3", off_policy + normalized + own_critic},
       {"ddpg, correlated noise", "ddpg", off_policy + options{"noise.kind=ornstein_uhlenbeck"}},
   };
 }
@@ -251,18 +266,23 @@ std::vector<subject> several_agents() {
   const options meeting = {"env.id=Meeting-v0"}, turns = {"env.id=Turns-v0"};
   const options own = {"agents.share=false"}, linear = {"trainer.lr_schedule=linear"};
   const options scaled = {"trainer.normalize_reward=standardize"};
+  const options own_critic = {"policy.layer_norm=true", "policy.critic_hidden=[9]"};
   const options gathering = {"env.id=Gathering-v0", "noise.kind=ornstein_uhlenbeck"};
   return {
       {"ippo", "ippo", joint_ppo + meeting + own},
       {"ippo in turns", "ippo", joint_ppo + turns},
       {"mappo", "mappo", joint_ppo + meeting},
       {"mappo, policies of their own", "mappo", joint_ppo + meeting + own + linear},
+      {"mappo, layers that actor and critic share", "mappo",
+       joint_ppo + own_critic + options{"env.id=Turns-v0", "policy.shared_hidden=[6]"}},
+      {"mappo, a network of one's own", "mappo", joint_ppo + meeting + own + gated},
       {"mappo, its code's ways", "mappo",
        joint_ppo + meeting + scaled +
            options{"trainer.value_norm_every=minibatch", "trainer.value_norm_decay=0.9",
                    "trainer.huber_delta=1", "trainer.clip_range_vf=0.2",
                    "trainer.clip_vf_loss=larger", "agents.proper_time_limits=false"}},
       {"coma", "coma", joint_on_policy + meeting + options{"trainer.target_interval=5"}},
+      {"coma, a network of one's own", "coma", joint_on_policy + meeting + gated + own_critic},
       {"coma, agents that leave", "coma",
        joint_on_policy + own + scaled + options{"env.id=Leaving-v0", "trainer.target_interval=5"}},
       {"iql, prioritised", "iql", joint_q + own + options{prioritised}},
@@ -274,6 +294,10 @@ std::vector<subject> several_agents() {
       {"qmix", "qmix", joint_q + options{prioritised}},
       {"qmix, policies of their own", "qmix", joint_q + own},
       {"maddpg", "maddpg", joint_off_policy + gathering + scaled},
+      {"qmix, a network of one's own", "qmix",
+       joint_q + gated + options{"policy.layer_norm=true"}},
+      {"maddpg, a network of one's own", "maddpg",
+       joint_off_policy + gathering + gated + own_critic},
       {"maddpg, agents that leave", "maddpg",
        joint_off_policy + own + options{"env.id=GatheringLeaving-v0"}},
       {"matd3, correlated noise", "matd3", joint_off_policy + gathering + own},

@@ -35,6 +35,8 @@ maddpg_networks::maddpg_networks(const network_shape& shape, const network_optio
     : shape_(shape), rows_(shape), seen_(seen_by_critics(shape)) {
   auto of_actors = options;
   of_actors.kind = network_kind::squashed;
+  auto of_critics = of_actors;
+  of_critics.encoder.clear();  // what they see is another row
   for (std::size_t policy = 0; policy < shape.policies.size(); ++policy) {
     const auto own = shape_of(shape.policies[policy]);
     if (!own.is_continuous() || own.choice_count() > 0 || own.actor_inputs() < 1) {
@@ -50,7 +52,7 @@ maddpg_networks::maddpg_networks(const network_shape& shape, const network_optio
          .first = count_,
          .actions = static_cast<std::size_t>(own.continuous_size),
          .ids = ids,
-         .critics = {shape_of_critic(shape, seen_.size, ids), of_actors, n_critics}});
+         .critics = {shape_of_critic(shape, seen_.size, ids), of_critics, n_critics}});
     count_ += of_policy_.back().actor.parameter_count();
   }
 }

@@ -21,8 +21,8 @@ bool chooses_fused(gradient_backend asked, const detail::mlp& network) {
 
 central_critic::central_critic(int inputs, int actions, const network_options& options,
                                action_random& random)
-    : network_(inputs, options.critic_hidden.value_or(options.hidden), actions,
-               options.hidden_activation),
+    : network_(detail::make_mlp(options, inputs, options.critic_hidden.value_or(options.hidden),
+                                actions)),
       fused_(chooses_fused(options.backend, network_)),
       graph_(make_graph(fused_, detail::device_link("cpu"))),
       parameters_(network_.parameter_count()),

@@ -94,6 +94,9 @@ void describe(options_schema<coma_config>& s) {
   s.option(&coma_config::critic).must_be("state or observations", [](const coma_config& c) {
     return c.critic != central_input::none;
   });
+  s.option(&coma_config::policy, &network_options::shared_hidden)
+      .must_be("[] with coma, whose critics see what actors do not",
+               [](const coma_config& c) { return c.policy.shared_hidden.empty(); });
   s.option(&coma_config::policy, &network_options::device)
       .must_be("cpu, where coma's critics are",
                [](const coma_config& c) { return c.policy.device == "cpu"; });
