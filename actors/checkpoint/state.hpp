@@ -26,7 +26,8 @@ class state_error : public std::runtime_error {
 };
 
 namespace detail {
-struct state_values;
+struct written_state;
+struct read_state;
 
 template <class T>
 concept state_number = std::is_arithmetic_v<T>;
@@ -59,23 +60,28 @@ class state_writer {
     put_bits(name, bytes.data(), bytes.size());
   }
   void put(std::string_view name, const std::string& bytes) { put(name, std::string_view(bytes)); }
+  void put(std::string_view name, std::string&& bytes);
   void put(std::string_view name, const char* text) = delete;  // A pointer would convert to bool.
   void put(std::string_view name, const std::vector<std::string>& each);
 
-  std::string bytes() const;
+  std::string bytes() const&;
+  /// Frees each value as soon as it is among the bytes, so that large states are not held twice.
+  std::string bytes() &&;
 
  private:
   void put_signed(std::string_view name, std::int64_t value);
   void put_unsigned(std::string_view name, std::uint64_t value);
   void put_bits(std::string_view name, const void* data, std::size_t size);
 
-  std::unique_ptr<detail::state_values> values_;
+  std::unique_ptr<detail::written_state> values_;
 };
 
 /// Reads the values of a state_writer. Its member functions throw state_error naming the value.
 class state_reader {
  public:
-  explicit state_reader(std::string_view bytes);
+  explicit state_reader(std::string bytes);
+  /// Reads bytes that stay where they are, without a copy of them.
+  static state_reader of_view(std::string_view bytes);
   state_reader(state_reader&&) noexcept;
   ~state_reader();
 
@@ -102,6 +108,8 @@ class state_reader {
     bits.copy(reinterpret_cast<char*>(to.data()), bits.size());
   }
   void get(std::string_view name, std::string& to) const { to = bytes_of(name, 1); }
+  /// The bytes without a copy of them. They last as long as the bytes that are read.
+  void get(std::string_view name, std::string_view& to) const { to = bytes_of(name, 1); }
   void get(std::string_view name, std::vector<std::string>& to) const;
 
   template <class T>
@@ -118,7 +126,9 @@ class state_reader {
   /// Returns a view of the value's bytes, whose number is a multiple of `width`.
   std::string_view bytes_of(std::string_view name, std::size_t width) const;
 
-  std::unique_ptr<const detail::state_values> values_;
+  state_reader();
+
+  std::unique_ptr<detail::read_state> values_;
 };
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "tests/test.hpp"
 
@@ -51,6 +52,43 @@ TEST_CASE("state: equal values give equal bytes, whatever the order they were pu
   CHECK(one.bytes() == other.bytes());
 }
 
+TEST_CASE("state: the bytes are those that another encoder of CBOR makes of the same values") {
+  state_writer to;
+  auto json = nlohmann::json::object();
+  for (unsigned bits = 0; bits < 64; ++bits) {
+    for (const std::uint64_t less : {0, 1}) {
+      const auto number = (std::uint64_t{1} << bits) - less;
+      const auto name = std::to_string(number);
+      to.put("u" + name, number);
+      json["u" + name] = number;
+      to.put("i" + name, -static_cast<std::int64_t>(number / 2) - 1);
+      json["i" + name] = -static_cast<std::int64_t>(number / 2) - 1;
+    }
+  }
+  for (const std::size_t size : {0, 1, 23, 24, 255, 256, 65'535, 65'536}) {
+    const auto name = std::string(size, 'n');
+    const std::vector<std::uint8_t> bytes(size, 7);
+    to.put("b" + name, bytes);
+    json["b" + name] = nlohmann::json::binary(bytes);
+    to.put("l" + name, std::vector<std::string>(size % 1000, "x"));
+    json["l" + name] =
+        nlohmann::json::array_t(size % 1000, nlohmann::json::binary(std::vector<std::uint8_t>{'x'}));
+  }
+  const auto expected = nlohmann::json::to_cbor(json);
+  CHECK((to.bytes() == std::string(expected.begin(), expected.end())));
+  CHECK((std::move(to).bytes() == std::string(expected.begin(), expected.end())));
+}
+
+TEST_CASE("state: bytes that stay where they are are read without a copy") {
+  state_writer to;
+  to.put("moments", std::string("abc"));
+  const auto bytes = to.bytes();
+  const auto view = state_reader::of_view(bytes).get<std::string_view>("moments");
+  CHECK(view == "abc");
+  CHECK((view.data() > bytes.data() && view.data() < bytes.data() + bytes.size()));
+  CHECK_THROWS_AS(state_reader::of_view({}), state_error);
+}
+
 TEST_CASE("state: a value that is missing or of another kind is refused by its name") {
   state_writer to;
   to.put("steps", std::int64_t{-1});
@@ -70,6 +108,8 @@ TEST_CASE("state: a value that is missing or of another kind is refused by its n
 TEST_CASE("state: a number too large for what it is read into is refused") {
   state_writer to;
   to.put("n", std::int64_t{1} << 40);
+  to.put("most", std::numeric_limits<std::uint64_t>::max());
+  CHECK_THROWS_AS(state_reader(to.bytes()).get<std::int64_t>("most"), state_error);
   CHECK_THROWS_AS(state_reader(to.bytes()).get<std::int32_t>("n"), state_error);
 }
 
