@@ -68,8 +68,7 @@ troupe::task<troupe::answer_group> generate(roles r) {
 
 /// One update: the trainer learns, and the generator gets its weights.
 troupe::task<std::int64_t> train(roles r, std::vector<troupe::answer_group> groups) {
-  troupe::grpo_learner::batch batch{std::move(groups)};
-  co_await r.learner.route<&troupe::grpo_trainer::train_step>(std::move(batch));
+  co_await r.learner.route<&troupe::grpo_trainer::train_step>(std::move(groups), 1.0, std::nullopt);
   co_return co_await troupe::push_weights(r.learner, r.generators);
 }
 
@@ -112,8 +111,8 @@ troupe::task<roles> serve_roles(troupe::system& sys) {
   const auto store = co_await sys.serve<troupe::weight_store>({.name = "weights"});
   const troupe::grpo_model model{
       .config = format->config, .max_completion_tokens = r.max_completion_tokens, .lr = 6e-4};
-  std::function<troupe::grpo_learner()> make = [=] {
-    return troupe::grpo_learner(model, troupe::grpo_options{}, start, 1);
+  std::function<std::unique_ptr<troupe::grpo_learner>()> make = [=] {
+    return std::make_unique<troupe::grpo_learner>(model, troupe::grpo_options{}, start, 1);
   };
   r.learner = co_await sys.serve<troupe::grpo_trainer>(
       {.name = "trainer", .placement = troupe::placement::thread}, make, store);

@@ -74,7 +74,9 @@ class sft_trainer {
         learner_(lora ? troupe::sft_learner(config_, options, start_, {.rank = lora}, 1)
                       : troupe::sft_learner(config_, options, start_)) {}
 
-  troupe::sft_report train_step(troupe::sft_learner::batch batch) { return learner_.update(batch); }
+  troupe::learner_report train_step(std::vector<troupe::sft_example> batch) {
+    return learner_.update(batch);
+  }
 
   /// The number of examples that the model answers exactly when it takes the likeliest tokens.
   int right_answers(std::vector<troupe::sft_example> asked) {
@@ -108,11 +110,11 @@ troupe::task<> fine_tune(troupe::system& sys, settings s) {
   auto student = co_await sys.serve<sft_trainer>({.name = "trainer", .deadline = 24h}, s.what,
                                                  s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
-    troupe::sft_learner::batch batch;
-    while (std::ssize(batch.examples) < s.batch_size)
-      batch.examples.push_back(co_await data.route<&examples::next>());
+    std::vector<troupe::sft_example> batch;
+    while (std::ssize(batch) < s.batch_size)
+      batch.push_back(co_await data.route<&examples::next>());
     const auto report = co_await student.route<&sft_trainer::train_step>(std::move(batch));
-    if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report.loss);
+    if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report["train/loss"]);
   }
   const int right = co_await student.route<&sft_trainer::right_answers>(some);
   std::printf("%d of %zu answers are right\n", right, shown);

@@ -102,9 +102,13 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
   return clipped.norm;
 }
 
-void adam::set_state(adam_state state) {
+void adam::check(const adam_state& state) const {
   check_size("first moment", state.first_moment.size(), state_.first_moment.size());
   check_size("second moment", state.second_moment.size(), state_.second_moment.size());
+}
+
+void adam::set_state(adam_state state) {
+  check(state);
   state_ = std::move(state);
 }
 

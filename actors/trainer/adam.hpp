@@ -55,6 +55,8 @@ class adam {
   const adam_options& options() const { return options_; }
   const adam_state& state() const { return state_; }
   /// Throws std::invalid_argument if the state is of another size.
+  void check(const adam_state& state) const;
+  /// Throws like `check`.
   void set_state(adam_state state);
 
  private:

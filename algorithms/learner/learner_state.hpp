@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include <ATen/core/Tensor.h>
+
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
 #include "actors/trainer/optimizer.hpp"
@@ -20,10 +22,20 @@
 
 namespace troupe {
 
+/// A block of `count` floats that a state may have: an undefined tensor if it has none.
+struct optional_block {
+  at::Tensor& block;
+  std::int64_t count = 0;
+};
+
 /// Receives the parts of a learner's state. It reads or replaces their values.
 class state_visitor {
  public:
   virtual ~state_visitor() = default;
+
+  /// True if the values are replaced, so that what follows from them must be made anew. Bytes are
+  /// visited once before, to check them.
+  virtual bool restores() const { return false; }
 
   /// Shows a part of the types below. The count of numbers must be the same whenever the state is
   /// visited.
@@ -43,6 +55,7 @@ class state_visitor {
  protected:
   virtual void visit(const std::string& name, std::span<float> numbers) = 0;
   virtual void visit(const std::string& name, std::span<double> numbers) = 0;
+  virtual void visit(const std::string& name, optional_block block) = 0;
   virtual void visit(const std::string& name, std::int64_t& number) = 0;
   virtual void visit(const std::string& name, adam& optimizer) = 0;
   virtual void visit(const std::string& name, optimizer& any) = 0;

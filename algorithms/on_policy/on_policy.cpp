@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "actors/trainer/learn_and_push.hpp"
 #include "algorithms/learner/rank_trainer.hpp"
+#include "algorithms/run/run_trainer.hpp"
 
 namespace troupe {
 
@@ -38,23 +38,16 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_await record_episodes(rollouts);
   if (in.callbacks.on_update) in.control.saw(actions_of(rollouts, spec, shape));
   const auto batch = batch_of(std::move(rollouts));
-  const auto version = in.progress.version;
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
-  const auto remaining = in.progress_remaining();
-  const auto lr = in.control.chosen_learning_rate();
-  const auto train = [&] {
-    return world > 1 ? train_ranks(trainer_, batch, remaining, lr, world)
-                     : trainer_.try_route<&on_policy_trainer::train_step>(batch, remaining, lr);
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return world > 1 ? train_ranks(trainer_, batch, progress_remaining, chosen_lr, world)
+                     : trainer_.try_route<&on_policy_trainer::train_step>(batch, progress_remaining,
+                                                                          chosen_lr);
   };
   const auto push = [&] {
     return trainer_.route<&on_policy_trainer::push_weights>(roles.policies);
   };
-  const auto updated = co_await learn_and_push<learner_report>(version, train, push);
-  in.progress.version = updated.version;
-  in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.trained_rows, updated.train_s);
-  in.metrics.weights_pushed(updated.version, updated.push_s);
-  co_await record(updated.report);
+  co_await record(co_await make_update<learner_report>(in, train, push));
   co_return in.progress.version;
 }
 

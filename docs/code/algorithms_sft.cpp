@@ -17,6 +17,6 @@ double take_step(const std::string& model, const std::string& data) {
                                                          .max_tokens = read.config.max_positions});
   troupe::sft_learner learner(read.config, {.lr = 2e-5},
                               llm::flatten_weights(read.config, read.weights));
-  return learner.update({examples}).loss;
+  return learner.update(examples)["train/loss"];
 }
 // readme: end

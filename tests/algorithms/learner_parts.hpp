@@ -31,11 +31,22 @@ class parts_visitor final : public state_visitor {
  public:
   parts_visitor(learner_parts& parts, bool copies_back) : parts_(parts), back_(copies_back) {}
 
+  bool restores() const override { return back_; }
+
   void visit(const std::string& name, std::span<float> floats) override {
     copy(parts_.floats[name], floats);
   }
   void visit(const std::string& name, std::span<double> doubles) override {
     copy(parts_.doubles[name], doubles);
+  }
+  void visit(const std::string& name, optional_block optional) override {
+    auto& part = parts_.floats[name];
+    auto& block = optional.block;
+    if (back_) {
+      block = part.empty() ? at::Tensor() : at::tensor(part);
+    } else if (block.defined()) {
+      part.assign(block.data_ptr<float>(), block.data_ptr<float>() + block.numel());
+    }
   }
   void visit(const std::string& name, std::int64_t& number) override {
     auto& part = parts_.numbers[name];

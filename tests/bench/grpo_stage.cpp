@@ -14,8 +14,8 @@ task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
       .config = format->config, .max_completion_tokens = o.max_completion_tokens, .lr = o.lr};
   const grpo_options options{.variant = grpo_variant::grpo,
                              .zero_variance_groups = zero_variance_rule::keep};
-  std::function<grpo_learner()> make = [=, start = o.start] {
-    return grpo_learner(model, options, {start, {}}, 1);
+  std::function<std::unique_ptr<grpo_learner>()> make = [=, start = o.start] {
+    return std::make_unique<grpo_learner>(model, options, grpo_start{start, {}}, 1);
   };
   serve_options learning{.name = "trainer", .placement = placement::thread};
   made.learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);
@@ -37,8 +37,8 @@ task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
 
 task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups, duration at_least) {
   const auto began = std::chrono::steady_clock::now();
-  grpo_learner::batch batch{std::move(groups)};
-  auto learned = co_await with.learner.route<&grpo_trainer::train_step>(std::move(batch));
+  auto learned =
+      co_await with.learner.route<&grpo_trainer::train_step>(std::move(groups), 1.0, std::nullopt);
   const auto left = at_least - (std::chrono::steady_clock::now() - began);
   if (left.count() > 0) co_await sleep_for(std::chrono::ceil<duration>(left));
   co_await push_weights(with.learner, with.roles.generators, with.roles.gate);

@@ -93,8 +93,9 @@ task<std::int64_t> train(grpo_stage with, std::vector<answer_group> groups, std:
                          measured* seen) {
   seen->done = work_of(groups);
   const auto learned = co_await train_on(with, std::move(groups));
-  TORCH_CHECK(learned.trained_tokens == seen->done.answer_tokens, "a step sampled ",
-              seen->done.answer_tokens, " tokens, and trained on ", learned.trained_tokens);
+  TORCH_CHECK(learned["train/trained_tokens"] == double(seen->done.answer_tokens),
+              "a step sampled ", seen->done.answer_tokens, " tokens, and trained on ",
+              learned["train/trained_tokens"]);
   co_return version;
 }
 

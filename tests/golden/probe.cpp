@@ -143,7 +143,7 @@ void groups_of_answers(const std::string& name, const grpo_options& options) {
   const auto start = small_weights();
   grpo_learner learner({.config = small_model(), .lr = 1e-3}, options,
                        {.parameters = start.clone()}, 5);
-  for (int i = 0; i < updates; ++i) learner.update({random_groups(4, 4, start, i)});
+  for (int i = 0; i < updates; ++i) learner.update(random_groups(4, 4, start, i));
   print(name, weights_sha256(learner.parameters()));
 }
 
@@ -157,7 +157,7 @@ void all_language_models() {
   sft_learner whole(config, {.lr = 1e-3}, start.clone());
   const llm::lora_options lora{.targets = {llm::projection::q, llm::projection::down}, .rank = 4};
   sft_learner adapters(config, {.lr = 1e-2}, start.clone(), lora, 3);
-  for (int i = 0; i < updates; ++i) whole.update({examples}), adapters.update({examples});
+  for (int i = 0; i < updates; ++i) whole.update(examples), adapters.update(examples);
   print("sft-learner", weights_sha256(whole.parameters()));
   print("sft-learner-lora", weights_sha256(adapters.parameters()));
 }

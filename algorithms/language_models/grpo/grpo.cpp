@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/llm/tasks/named_rewards.hpp"
-#include "actors/trainer/learn_and_push.hpp"
 #include "algorithms/language_models/grpo/sample_board.hpp"
+#include "algorithms/run/run_trainer.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -34,44 +34,19 @@ batch_counts count(const std::vector<answer_group>& groups, std::int64_t version
   return counts;
 }
 
-progress_row row_of(const grpo_report& m, const batch_counts& counts, const replay_counts& seen,
-                    std::int64_t step) {
+progress_row row_of(const grpo_report& learned, const batch_counts& counts,
+                    const replay_counts& seen, std::int64_t step) {
   std::int64_t dropped = 0;
   for (const auto& [reason, many] : counts.dropped) dropped += many;
-  const auto share = [](std::int64_t part, std::int64_t whole) {
-    return whole > 0 ? double(part) / double(whole) : 0.0;
-  };
-  return {step,
-          {{"rollout/reward_mean", m.reward_mean},
-           {"rollout/reward_std", m.reward_std},
-           {"rollout/frac_reward_zero_std", share(m.zero_variance_groups, m.groups)},
-           {"rollout/overlong_reward", m.overlong_reward},
-           {"rollout/right_mean", m.right_mean},
-           {"rollout/length_mean", m.length_mean},
-           {"rollout/truncated_fraction", share(m.truncated, m.answers)},
-           {"rollout/zero_variance_groups", double(m.zero_variance_groups)},
-           {"rollout/zero_variance_groups_replaced", double(counts.zero_variance_before)},
-           {"rollout/dropped_answers", double(dropped)},
-           {"rollout/staleness", counts.staleness},
-           {"rollout/stale_dropped", double(seen.stale)},
-           {"rollout/stale_dropped_length", seen.stale_length_mean()},
-           {"train/loss", m.loss.loss},
-           {"train/approx_kl", m.loss.approx_kl},
-           {"train/clip_fraction", m.loss.clip_low + m.loss.clip_high},
-           {"train/clip_fraction_low", m.loss.clip_low},
-           {"train/clip_fraction_high", m.loss.clip_high},
-           {"train/ratio", m.loss.ratio},
-           {"train/importance_weight", m.loss.weight},
-           {"train/importance_out_of_range", m.loss.out_of_range},
-           {"train/kl_reference", m.loss.kl + m.kl_reward},
-           {"train/entropy", m.entropy},
-           {"train/token_entropy", m.loss.entropy},
-           {"train/grad_norm", m.grad_norm},
-           {"train/learning_rate", m.learning_rate},
-           {"train/trained_answers", double(m.trained_answers)},
-           {"train/trained_tokens", double(m.trained_tokens)},
-           {"train/skipped_steps", double(m.skipped_steps)},
-           {"train/n_updates", double(step)}}};
+  progress_row row{step, columns_of(learned.metrics)};
+  row.values.merge(std::map<std::string, double>{
+      {"rollout/zero_variance_groups_replaced", double(counts.zero_variance_before)},
+      {"rollout/dropped_answers", double(dropped)},
+      {"rollout/staleness", counts.staleness},
+      {"rollout/stale_dropped", double(seen.stale)},
+      {"rollout/stale_dropped_length", seen.stale_length_mean()},
+      {"train/n_updates", double(step)}});
+  return row;
 }
 
 struct recent_sum {
@@ -142,19 +117,13 @@ task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   // weights of a run in sync mode, don't depend on it.
   std::ranges::stable_sort(groups, {}, &answer_group::drawn);
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
-  const grpo_learner::batch batch{.groups = groups};
-  const auto train = [&] {
-    return trainer_.try_route<&grpo_trainer::train_step>(batch, in.progress_remaining(),
-                                                         in.control.chosen_learning_rate());
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return trainer_.try_route<&grpo_trainer::train_step>(groups, progress_remaining, chosen_lr);
   };
   const auto push = [&] { return push_weights(trainer_, roles.generators, roles.gate); };
-  auto updated = co_await learn_and_push<grpo_report>(version, train, push);
-  in.progress.version = updated.version;
-  in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.trained_tokens, updated.train_s);
-  in.metrics.weights_pushed(updated.version, updated.push_s);
+  const auto learned = co_await make_update<grpo_report>(in, train, push);
   ++in.progress.steps;
-  co_await record(groups, std::move(updated.report), version);
+  co_await record(groups, learned, version);
   co_return in.progress.version;
 }
 
@@ -220,18 +189,15 @@ task<std::map<std::string, double>> grpo::task_values(const std::vector<answer_g
 }
 
 /// Records the update. `version` is that of the weights that the update began with.
-task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned,
+task<> grpo::record(const std::vector<answer_group>& groups, const grpo_report& learned,
                     std::int64_t version) {
   const auto counts = count(groups, version);
   tell_dropped(in.sys.metrics(), counts);
   co_await record_groups(groups);
   co_await tell_curriculum(groups);
-  in.metrics.updated({.loss = learned.loss.loss,
-                      .kl = learned.loss.approx_kl,
-                      .entropy = learned.entropy,
-                      .grad_norm = learned.grad_norm,
-                      .clip_ratio = learned.loss.clip_low + learned.loss.clip_high,
-                      .lr = learned.learning_rate});
+  auto figures = figures_of(learned.metrics);
+  figures.clip_ratio = learned["train/clip_fraction"];
+  in.metrics.updated(figures);
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);

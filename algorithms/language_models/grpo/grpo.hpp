@@ -85,7 +85,8 @@ class grpo {
   bool scored_by_reward() const;
   std::size_t at_once() const;
   task<> record_groups(const std::vector<answer_group>& groups);
-  task<> record(const std::vector<answer_group>& groups, grpo_report learned, std::int64_t version);
+  task<> record(const std::vector<answer_group>& groups, const grpo_report& learned,
+                std::int64_t version);
   void warn_if_nothing_differs(const std::vector<answer_group>& groups,
                                const std::vector<std::vector<double>>& advantages);
   void keep_samples(const std::vector<answer_group>& groups,

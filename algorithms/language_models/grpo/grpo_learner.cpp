@@ -8,7 +8,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/learner/micro_batches.hpp"
@@ -41,7 +40,7 @@ struct grpo_learner::row {
 
 namespace {
 
-void check(const answer_group& group) {
+void check_group(const answer_group& group) {
   if (group.prompt.empty())
     throw std::invalid_argument("grpo: expected groups with a prompt, got one without tokens");
   const auto check_part = [](const auto& part) {
@@ -60,10 +59,6 @@ void check(const answer_group& group) {
 }
 
 at::Tensor floats(const std::vector<float>& numbers) { return at::tensor(numbers, at::kFloat); }
-
-std::span<float> numbers_in(const at::Tensor& block) {
-  return {block.data_ptr<float>(), static_cast<std::size_t>(block.numel())};
-}
 
 // Adds `more`, the means over this many tokens, to sums that `divide` turns into means.
 void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double tokens) {
@@ -84,57 +79,152 @@ void divide(grpo_loss_metrics& sum, double tokens) {
   }
 }
 
+// As get_linear_schedule_with_warmup and get_constant_schedule_with_warmup of transformers: 0 at
+// the first update of a warm-up, and lr at the first update after it.
+lr_schedule lr_of(const grpo_options& options, const grpo_model& model) {
+  return {.lr = options.lr.value_or(model.lr),
+          .decay = options.lr_schedule == annealing::linear ? lr_decay::linear : lr_decay::constant,
+          .warmup_updates = options.warmup_updates.value_or(0),
+          .begins_at_zero = true,
+          .total_updates = model.updates};
+}
+
 }  // namespace
 
-// A new model of these weights and adapters.
-llm::tuned_model grpo_learner::adapted(at::Tensor base, at::Tensor adapters) const {
-  return {model_.config, std::move(base), *lora_, std::move(adapters)};
+/// The numbers of an update: those of the answers, and sums over tokens and over steps.
+struct grpo_learner::figures {
+  grpo_loss_metrics loss;
+  double grad_norm = 0.0;
+  double reward_mean = 0.0;
+  double reward_std = 0.0;       // mean over groups of the standard deviation within each
+  double right_mean = 0.0;       // mean of `right` over answers
+  double length_mean = 0.0;      // mean length of an answer, in sampled tokens
+  double entropy = 0.0;          // minus the mean log-probability of sampled tokens, when sampled
+  double kl_reward = 0.0;        // mean k1 of an answer if kl_in is reward
+  double overlong_reward = 0.0;  // mean change of the reward by an answer's length, at most 0
+  std::int64_t groups = 0;
+  std::int64_t zero_variance_groups = 0;
+  std::int64_t answers = 0;
+  std::int64_t truncated = 0;
+  std::int64_t trained_answers = 0;
+  std::int64_t trained_tokens = 0;
+
+  explicit figures(const std::vector<answer_group>& of);
+  std::vector<named_number> metrics() const;
+};
+
+// Counts what is known before the batch is trained on.
+grpo_learner::figures::figures(const std::vector<answer_group>& of) {
+  double tokens = 0, log_probs = 0;
+  for (const auto& group : of) {
+    ++groups;
+    answers += std::ssize(group.answers);
+    group_rewards rewards;
+    for (const auto& a : group.answers) {
+      rewards.emplace_back(a.reward);
+      reward_mean += a.reward;
+      right_mean += a.right;
+      truncated += a.truncated;
+      tokens += double(a.sampled_tokens());
+      for (const auto& part : a.earlier)
+        for (const float each : part.log_probs) log_probs += each;
+      for (const float each : a.log_probs) log_probs += each;
+    }
+    reward_std += troupe::reward_std(rewards);
+  }
+  const double count = std::max(1.0, double(answers));
+  reward_mean /= count;
+  reward_std /= std::max(1.0, double(groups));
+  right_mean /= count;
+  length_mean = tokens / count;
+  entropy = -log_probs / std::max(1.0, tokens);
 }
+
+std::vector<named_number> grpo_learner::figures::metrics() const {
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0.0;
+  };
+  return {{"rollout/reward_mean", reward_mean},
+          {"rollout/reward_std", reward_std},
+          {"rollout/frac_reward_zero_std", share(zero_variance_groups, groups)},
+          {"rollout/overlong_reward", overlong_reward},
+          {"rollout/right_mean", right_mean},
+          {"rollout/length_mean", length_mean},
+          {"rollout/truncated_fraction", share(truncated, answers)},
+          {"rollout/zero_variance_groups", double(zero_variance_groups)},
+          {"train/loss", loss.loss},
+          {"train/approx_kl", loss.approx_kl},
+          {"train/clip_fraction", loss.clip_low + loss.clip_high},
+          {"train/clip_fraction_low", loss.clip_low},
+          {"train/clip_fraction_high", loss.clip_high},
+          {"train/ratio", loss.ratio},
+          {"train/importance_weight", loss.weight},
+          {"train/importance_out_of_range", loss.out_of_range},
+          {"train/kl_reference", loss.kl + kl_reward},
+          {"train/entropy", entropy},
+          {"train/token_entropy", loss.entropy},
+          {"train/grad_norm", grad_norm},
+          {"train/trained_answers", double(trained_answers)},
+          {"train/trained_tokens", double(trained_tokens)}};
+}
+
+namespace {
+
+std::uint64_t adapter_seed_of(std::uint64_t seed) { return derived_seed(seed, "adapters"); }
+
+// The model as training begins: all its weights are trained, or adapters drawn from the seed.
+llm::tuned_model first_model(const llm::model_config& config, const grpo_options& options,
+                             const at::Tensor& start, std::uint64_t seed) {
+  const auto lora = options.lora.adapters();
+  if (!lora) return {config, start.clone()};
+  return {config, start, *lora, llm::initial_adapters(config, *lora, adapter_seed_of(seed))};
+}
+
+}  // namespace
 
 grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_start start,
                            std::uint64_t seed)
-    : model_(std::move(model)),
-      options_(checked_options(options, "grpo")),
+    : language_model_learner(
+          "grpo",
+          first_model(model.config, checked_options(options, "grpo"), start.parameters, seed),
+          options, lr_of(options, model), seed),
+      sampled_by_(std::move(model)),
+      options_(options),
       loss_(options.loss()),
       lora_(options.lora.adapters()),
-      adapter_seed_(derived_seed(seed, "adapters")),
+      adapter_seed_(adapter_seed_of(seed)),
       first_(lora_ ? start.parameters : at::Tensor()),
-      tuned_(lora_ ? adapted(first_, llm::initial_adapters(model_.config, *lora_, adapter_seed_))
-                   : llm::tuned_model(model_.config, start.parameters.clone())),
-      merged_(lora_ ? tuned_.merged() : at::Tensor()),
-      optimizer_(static_cast<std::size_t>(tuned_.trained().numel()), options.adam(),
-                 lora_ ? std::vector<parameter_range>()
-                       : undecayed_in(model_.config, options.weight_decay_of)),
-      random_(seed),
-      skips_("grpo", options.max_skipped_steps) {
-  if (start.moments.step > 0 && !lora_) optimizer_.set_state(std::move(start.moments));
+      merged_(lora_ ? this->model().merged() : at::Tensor()) {
+  if (start.moments.step > 0 && !lora_) optimizer().set_state(std::move(start.moments));
   if (options.penalty() == 0.0) return;
   reference_parameters_ = lora_ ? first_ : start.parameters.clone();
-  reference_ = llm::weights_in(model_.config, reference_parameters_);
+  reference_ = llm::weights_in(sampled_by_.config, reference_parameters_);
 }
 
-void grpo_learner::set_model(llm::tuned_model model) {
-  tuned_ = std::move(model);
-  merged_ = tuned_.merged();
+// Sets the weights beside adapters, and the adapters.
+void grpo_learner::set_adapted(at::Tensor base, at::Tensor adapters) {
+  set_model({sampled_by_.config, std::move(base), *lora_, std::move(adapters)});
+  merged_ = model().merged();
 }
 
-void grpo_learner::load_parameters(const at::Tensor& parameters) {
-  const at::NoGradGuard no_grad;
-  llm::check_flat(parameters, this->parameters().numel(), "grpo: parameters");
+void grpo_learner::start_from(std::span<const float> acting, const named_tensors&) {
+  expect_size_of(acting);
+  if (std::ranges::equal(acting, this->acting())) return;
   if (!lora_) {
-    at::Tensor(tuned_.trained()).copy_(parameters);
-  } else if (!at::equal(parameters, merged_)) {
-    set_model(
-        adapted(parameters.clone(), llm::initial_adapters(model_.config, *lora_, adapter_seed_)));
+    std::ranges::copy(acting, trained().begin());
+  } else {
+    set_adapted(at::tensor(at::ArrayRef<float>(acting.data(), acting.size()), at::kFloat),
+                llm::initial_adapters(sampled_by_.config, *lora_, adapter_seed_));
   }
 }
 
 llm::token_scores grpo_learner::scores_of(rows some, const scored_by& by, bool entropy) const {
   std::vector<llm::token_group> groups;
   for (const auto* each : some) groups.push_back(each->group);
-  return llm::answer_scores(model_.config, by.weights, groups,
-                            {.forward = {.adapters = by.adapters},
-                             .log_probs = {.temperature = model_.temperature, .entropy = entropy}});
+  return llm::answer_scores(
+      sampled_by_.config, by.weights, groups,
+      {.forward = {.adapters = by.adapters},
+       .log_probs = {.temperature = sampled_by_.temperature, .entropy = entropy}});
 }
 
 // Splits the rows into micro-batches of whole groups.
@@ -166,15 +256,16 @@ void grpo_learner::fill(std::vector<row>& all, const scored_by& by, at::Tensor r
 }
 
 // The rewards with the cost of an answer's length, and less the KL penalty where kl_in is reward.
-std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
+std::vector<group_rewards> grpo_learner::rewards_of(const std::vector<answer_group>& groups,
+                                                    figures& sums) const {
   std::vector<group_rewards> rewards;
-  for (const auto& group : given.groups) {
+  for (const auto& group : groups) {
     auto& of_group = rewards.emplace_back();
-    const auto length_max = model_.length_max(group.task);
+    const auto length_max = sampled_by_.length_max(group.task);
     const auto cache = options_.overlong_tokens(length_max);
     for (const auto& a : group.answers) {
       const double cost = overlong_reward(a.sampled_tokens(), length_max, cache);
-      report.overlong_reward += cost / static_cast<double>(report.answers);
+      sums.overlong_reward += cost / static_cast<double>(sums.answers);
       of_group.emplace_back(a.reward + cost);
     }
     if (options_.penalty() == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
@@ -186,7 +277,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
     for (std::size_t i = 0; i < one[0].of_answer.size(); ++i) {
       const double of_answer = kl[std::int64_t(i)].item<double>();
       *of_group[one[0].of_answer[i]] -= options_.penalty() * of_answer;
-      report.kl_reward += of_answer / static_cast<double>(report.answers);
+      sums.kl_reward += of_answer / static_cast<double>(sums.answers);
     }
   }
   return rewards;
@@ -216,27 +307,28 @@ grpo_learner::row grpo_learner::row_of(const answer_group& group,
   return made;
 }
 
-std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
-                                                     grpo_report& report) const {
+std::vector<grpo_learner::row> grpo_learner::rows_of(const std::vector<answer_group>& groups,
+                                                     figures& sums) {
   auto found =
-      advantages_of(rewards_of(given, report), options_.advantages(), options_.advantage_eps);
+      advantages_of(rewards_of(groups, sums), options_.advantages(), options_.advantage_eps);
   std::vector<row> made;
-  for (std::size_t g = 0; g < given.groups.size(); ++g) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
     // By the task's reward alone, as the episode judges a group that is refilled.
-    const bool flat = given.groups[g].has_zero_variance();
-    report.zero_variance_groups += flat;
+    const bool flat = groups[g].has_zero_variance();
+    sums.zero_variance_groups += flat;
     if (flat && options_.zero_variance_rule_used() != zero_variance_rule::keep) continue;
-    made.push_back(row_of(given.groups[g], found[g], options_.mask_truncated));
-    made.back().length_max = model_.length_max(given.groups[g].task);
+    made.push_back(row_of(groups[g], found[g], options_.mask_truncated));
+    made.back().length_max = sampled_by_.length_max(groups[g].task);
+    sums.trained_answers += made.back().trained_answers();
   }
-  report.advantages = std::move(found);
+  report().advantages = std::move(found);
   return made;
 }
 
 // Takes one optimiser step. The loss is divided by the totals of the whole minibatch, so that the
 // gradients of its micro-batches add up. As in TRL (mask_truncated_completions) an answer that
 // isn't trained on counts as an answer in the divisor, but its tokens do not count.
-void grpo_learner::step_on(rows minibatch, grpo_report& report) {
+void grpo_learner::step_on(rows minibatch, figures& sums) {
   loss_divisor whole{.length_max = minibatch.front()->length_max};
   const bool alike = std::ranges::all_of(
       minibatch, [&](const row* each) { return each->length_max == whole.length_max; });
@@ -247,7 +339,7 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
     if (!each->lengths.empty()) trained.push_back(each);
   }
   if (trained.empty()) return;
-  tuned_.gradient().zero_();
+  clear_gradient();
   double loss = 0.0;
   for (const auto& some : micro_batches(trained)) {
     std::vector<std::int64_t> lengths, lengths_max;
@@ -273,86 +365,33 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
     const auto result = grpo_loss(in, loss_, whole);
     result.loss.backward();
     loss += result.metrics.loss;
-    add_weighted(report.loss, result.metrics, double(in.rows.tokens()));
-    report.trained_tokens += in.rows.tokens();
+    add_weighted(sums.loss, result.metrics, double(in.rows.tokens()));
+    sums.trained_tokens += in.rows.tokens();
   }
-  ++report.steps;
-  if (!std::isfinite(loss)) {
-    ++report.skipped_steps;
-    return skips_.skipped("loss", loss);
-  }
-  const double norm = optimizer_.step(numbers_in(tuned_.trained()), numbers_in(tuned_.gradient()),
-                                      report.learning_rate);
-  if (!std::isfinite(norm)) {
-    ++report.skipped_steps;
-    return skips_.skipped("gradient's norm", norm);
-  }
-  skips_.taken();
-  report.loss.loss += loss;
-  report.grad_norm += norm;
+  const double norm = take_step(loss);
+  if (!std::isfinite(norm)) return;
+  sums.loss.loss += loss;
+  sums.grad_norm += norm;
 }
 
-namespace {
-
-/// The part of the report that is known before the batch is trained on.
-grpo_report counted(const grpo_learner::batch& given) {
-  grpo_report report;
-  double tokens = 0, log_probs = 0;
-  for (const auto& group : given.groups) {
-    check(group);
-    ++report.groups;
-    report.answers += std::int64_t(group.answers.size());
-    group_rewards rewards;
-    for (const auto& a : group.answers) {
-      rewards.emplace_back(a.reward);
-      report.reward_mean += a.reward;
-      report.right_mean += a.right;
-      report.truncated += a.truncated;
-      tokens += double(a.sampled_tokens());
-      for (const auto& part : a.earlier)
-        for (const float each : part.log_probs) log_probs += each;
-      for (const float each : a.log_probs) log_probs += each;
-    }
-    report.reward_std += reward_std(rewards);
-  }
-  const double answers = std::max(1.0, double(report.answers));
-  report.reward_mean /= answers;
-  report.reward_std /= std::max(1.0, double(report.groups));
-  report.right_mean /= answers;
-  report.length_mean = tokens / answers;
-  report.entropy = -log_probs / std::max(1.0, tokens);
-  return report;
+void grpo_learner::check_batch(const std::vector<answer_group>& groups) const {
+  for (const auto& each : groups) check_group(each);
 }
 
-}  // namespace
-
-// The step size of get_linear_schedule_with_warmup or get_constant_schedule_with_warmup of
-// transformers: 0 at the first update of a warm-up, and lr at the first update after it.
-double grpo_learner::learning_rate() const {
-  const double lr = options_.lr.value_or(model_.lr);
-  const std::int64_t warmup = options_.warmup_updates.value_or(0);
-  if (updates_ < warmup) return lr * double(updates_) / double(warmup);
-  if (model_.updates == 0) return lr;
-  const auto falling = double(std::max<std::int64_t>(1, model_.updates - warmup));
-  const double remaining = 1.0 - double(updates_ - warmup) / falling;
-  return annealed(lr, options_.lr_schedule, std::max(0.0, remaining));
-}
-
-grpo_report grpo_learner::update(const batch& given, double, std::optional<double> chosen_lr) {
-  auto report = counted(given);
-  report.learning_rate = chosen_lr.value_or(learning_rate());
-  ++updates_;
-
-  auto all = rows_of(given, report);
-  for (const auto& each : all) report.trained_answers += each.trained_answers();
-  if (report.trained_answers > 0) train_on(all, report);
+void grpo_learner::train(const std::vector<answer_group>& groups) {
+  figures sums(groups);
+  auto all = rows_of(groups, sums);
+  if (sums.trained_answers > 0) train_on_rows(all, sums);
   refresh_reference();
-  return report;
+  report().trained_rows = sums.trained_tokens;
+  report().metrics = sums.metrics();
+  report().metrics.push_back({"train/learning_rate", report().learning_rate});
+  report().metrics.push_back({"train/skipped_steps", double(report().skipped_steps)});
 }
 
 // Takes the optimiser steps on a batch of which something is trained on.
-void grpo_learner::train_on(std::vector<row>& all, grpo_report& report) {
-  report.loss.ratio = report.loss.weight = 0.0;  // these are sums until `divide`
+void grpo_learner::train_on_rows(std::vector<row>& all, figures& sums) {
+  sums.loss.ratio = sums.loss.weight = 0.0;  // these are sums until `divide`
   if (options_.recomputes()) fill(all, policy(), &row::proximal);
   if (loss_.kl_coef != 0.0) fill(all, reference_policy(), &row::reference);
 
@@ -362,57 +401,39 @@ void grpo_learner::train_on(std::vector<row>& all, grpo_report& report) {
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
     if (parts > 1) {  // Fisher and Yates
       for (std::size_t i = order.size() - 1; i > 0; --i)
-        std::swap(order[i], order[random_.below(i + 1)]);
+        std::swap(order[i], order[random().below(i + 1)]);
     }
     for (std::size_t part = 0; part < parts; ++part) {
       const auto begin = part * order.size() / parts, end = (part + 1) * order.size() / parts;
-      step_on(rows(order).subspan(begin, end - begin), report);
+      step_on(rows(order).subspan(begin, end - begin), sums);
     }
   }
-  divide(report.loss, double(report.trained_tokens));
-  const double finite = std::max<double>(1.0, double(report.steps - report.skipped_steps));
-  report.loss.loss /= finite;
-  report.grad_norm /= finite;
-  if (lora_) merged_ = tuned_.merged();
+  divide(sums.loss, double(sums.trained_tokens));
+  const auto taken = double(std::max<std::int64_t>(1, report().optimizer_steps));
+  sums.loss.loss /= taken;
+  sums.grad_norm /= taken;
+  if (lora_) merged_ = model().merged();
 }
 
 // Mixes the reference with the current weights where it is time for it. This is the soft update of
 // TR-DPO, Gorbatovski et al. 2024, arXiv:2404.09656, with the penalty of GRPO.
 void grpo_learner::refresh_reference() {
-  if (!options_.refreshes_reference() || updates_ % options_.reference_every_updates != 0) return;
+  if (!options_.refreshes_reference() || n_updates() % options_.reference_every_updates != 0)
+    return;
   const at::NoGradGuard no_grad;
   const double share = options_.reference_mixup;
   reference_parameters_.mul_(1.0 - share).add_(parameters(), share);
 }
 
-grpo_learner_state grpo_learner::state() const {
-  return {.optimizer = optimizer_.state(),
-          .random = random_.state(),
-          .updates = updates_,
-          .skipped_in_a_row = skips_.in_a_row(),
-          .reference = options_.refreshes_reference() ? reference_parameters_ : at::Tensor(),
-          .adapters = lora_ ? tuned_.trained() : at::Tensor(),
-          .base = lora_ && !tuned_.base().is_same(first_) ? tuned_.base() : at::Tensor()};
+void grpo_learner::visit_state(state_visitor& visit) {
+  language_model_learner::visit_state(visit);
+  if (options_.refreshes_reference()) visit("reference", floats_of(reference_parameters_));
+  if (!lora_) return;
+  visit("adapters", trained());
+  // The weights beside the adapters, if `start_from` has replaced the first ones.
+  auto base = model().base().is_same(first_) ? at::Tensor() : model().base();
+  visit("base", optional_block{base, first_.numel()});
+  if (visit.restores()) set_adapted(base.defined() ? base : first_, model().trained());
 }
-
-void grpo_learner::set_state(grpo_learner_state state) {
-  const at::NoGradGuard no_grad;
-  if (options_.refreshes_reference()) {
-    llm::check_flat(state.reference, reference_parameters_.numel(), "grpo: reference");
-    reference_parameters_.copy_(state.reference);
-  }
-  if (lora_) {
-    llm::check_flat(state.adapters, tuned_.trained().numel(), "grpo: adapters");
-    set_model(adapted(state.base.defined() ? state.base : first_, state.adapters.clone()));
-  }
-  optimizer_.set_state(std::move(state.optimizer));
-  random_.set_state(state.random);
-  updates_ = state.updates;
-  skips_.set_in_a_row(state.skipped_in_a_row);
-}
-
-std::string grpo_learner::save() const { return state_bytes(state()); }
-
-void grpo_learner::restore(const std::string& bytes) { restore_state(*this, bytes); }
 
 }  // namespace troupe

@@ -18,6 +18,7 @@
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/run_trainer.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -210,15 +211,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
   grpo_trainer::maker make = [=, options = config_.trainer] {
     return std::make_unique<grpo_learner>(model, options, start, seed);
   };
-  serve_options learning{
-      .name = "trainer",
-      .placement = placement::thread,
-      .deadline = long_call,
-      .idempotent = {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
-                     endpoint<&grpo_trainer::restore>}};
-  trainer_ = co_await in.serve<grpo_trainer>(std::move(learning), std::move(make), in.store,
-                                             std::optional(in.settings.seed));
-  if (from) co_await trainer_.route<&grpo_trainer::restore>(file_of(*from, "trainer.bin"));
+  trainer_ = co_await serve_trainer<grpo_trainer>(in, placement::thread, std::move(make), from);
 }
 
 task<> grpo::serve_answering(const checkpoint* from) {

@@ -2,24 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 namespace troupe {
-
-double learning_rate(const sft_options& o, std::int64_t update) {
-  if (update < o.warmup_updates)
-    return o.lr * static_cast<double>(update + 1) / static_cast<double>(o.warmup_updates);
-  if (o.schedule == sft_schedule::constant) return o.lr;
-  const auto after = static_cast<double>(update - o.warmup_updates);
-  const auto whole = static_cast<double>(o.total_updates - o.warmup_updates);
-  const double passed = std::min(1.0, after / whole);
-  const double share = o.schedule == sft_schedule::linear
-                           ? 1.0 - passed
-                           : 0.5 * (1.0 + std::cos(std::numbers::pi * passed));
-  return o.lr * (o.final_share + (1.0 - o.final_share) * share);
-}
 
 sft_options sft_config::learner() const {
   sft_options made;
@@ -44,10 +27,10 @@ llm::data_fields sft_config::fields() const {
                      .memory_limit_mb = python.memory_limit_mb}};
 }
 
-void describe(enum_schema<sft_schedule>& s) {
-  s.name("constant", sft_schedule::constant)
-      .name("cosine", sft_schedule::cosine)
-      .name("linear", sft_schedule::linear);
+void describe(enum_schema<lr_decay>& s) {
+  s.name("constant", lr_decay::constant)
+      .name("cosine", lr_decay::cosine)
+      .name("linear", lr_decay::linear);
 }
 
 void describe(enum_schema<long_examples>& s) {
@@ -73,7 +56,7 @@ void describe_learning(options_schema<Options>& s) {
           "has lr / warmup_updates.");
   s.field("final_share", &Options::final_share)
       .has_effect_if("trainer.schedule is not constant",
-                     [](const Options& o) { return o.schedule != sft_schedule::constant; })
+                     [](const Options& o) { return o.schedule != lr_decay::constant; })
       .at_least(0)
       .at_most(1)
       .help("The share of lr that is left at the end of the schedule.");
@@ -114,7 +97,7 @@ void describe(options_schema<sft_options>& s) {
           "end.");
   s.rule("total_updates", "more than warmup_updates, where schedule is linear or cosine",
          [](const sft_options& o) {
-           return o.schedule == sft_schedule::constant || o.total_updates > o.warmup_updates;
+           return o.schedule == lr_decay::constant || o.total_updates > o.warmup_updates;
          });
 }
 

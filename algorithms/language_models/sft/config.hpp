@@ -11,6 +11,7 @@
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/tasks/data_rows.hpp"
 #include "algorithms/language_models/config.hpp"
+#include "algorithms/language_models/lr_schedule.hpp"
 #include "algorithms/language_models/model/lora_section.hpp"
 #include "algorithms/language_models/model/model_section.hpp"
 #include "algorithms/run/config.hpp"
@@ -19,28 +20,27 @@
 
 namespace troupe {
 
-/// The step size after the warm-up.
-enum class sft_schedule {
-  constant,
-  cosine,  ///< Loshchilov and Hutter 2017, arXiv:1608.03983, equation 5, without restarts
-  linear,
-};
-
 /// The options of the learner. The defaults are those of TRL's SFTTrainer where it has the option,
 /// except the schedule: without a number of updates the step size stays constant.
 struct sft_options : language_model_options {
   double lr = 2e-5;
-  sft_schedule schedule = sft_schedule::constant;
+  lr_decay schedule = lr_decay::constant;
   std::int64_t warmup_updates = 0;
   std::int64_t total_updates = 0;
   double final_share = 0.0;
   std::int64_t micro_tokens = 4096;
   llm::compute_type compute = llm::compute_type::f32;
   bool recompute_layers = false;
-};
 
-/// The step size of the update with this number, counted from 0.
-double learning_rate(const sft_options& options, std::int64_t update);
+  /// The step size of each update.
+  lr_schedule lr_of_updates() const {
+    return {.lr = lr,
+            .decay = schedule,
+            .warmup_updates = warmup_updates,
+            .total_updates = total_updates,
+            .final_share = final_share};
+  }
+};
 
 /// The treatment of examples that are longer than task.max_tokens.
 enum class long_examples { refuse, skip };
@@ -60,7 +60,7 @@ struct sft_trainer_section : language_model_options {
   double epochs = 3.0;
   int batch_size = 16;
   std::optional<double> lr = {};
-  sft_schedule schedule = sft_schedule::linear;
+  lr_decay schedule = lr_decay::linear;
   std::int64_t warmup_updates = 0;
   double final_share = 0.0;
   std::int64_t micro_tokens = 4096;
@@ -104,7 +104,7 @@ struct sft_config {
   llm::data_fields fields() const;
 };
 
-void describe(enum_schema<sft_schedule>& s);
+void describe(enum_schema<lr_decay>& s);
 void describe(enum_schema<long_examples>& s);
 void describe(options_schema<sft_options>& s);
 void describe(options_schema<sft_task_section>& s);

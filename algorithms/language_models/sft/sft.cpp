@@ -9,10 +9,10 @@
 
 #include "actors/llm/files/known_models.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "actors/trainer/learn_and_push.hpp"
 #include "algorithms/language_models/rate_limited_log.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/run_trainer.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {
@@ -62,19 +62,11 @@ task<> sft::serve_trainer(const checkpoint* from) {
     start = from ? weights_of(*from).parameters : starting_weights(config_, setup_->get().model);
   }
   sft_trainer::maker make = [network = network_, start, seed] {
-    return network.adapters ? std::make_unique<sft_learner>(network.config, network.options,
-                                                            network.base, *network.adapters, seed)
-                            : std::make_unique<sft_learner>(network.config, network.options, start);
+    const auto& [config, options, adapters, base] = network;
+    return adapters ? std::make_unique<sft_learner>(config, options, base, *adapters, seed)
+                    : std::make_unique<sft_learner>(config, options, start);
   };
-  serve_options learning{
-      .name = "trainer",
-      .placement = placement::thread,
-      .deadline = long_call,
-      .idempotent = {endpoint<&sft_trainer::publish>, endpoint<&sft_trainer::save>,
-                     endpoint<&sft_trainer::restore>}};
-  trainer_ = co_await in.serve<sft_trainer>(std::move(learning), std::move(make), in.store,
-                                            std::optional(in.settings.seed));
-  if (from) co_await trainer_.route<&sft_trainer::restore>(file_of(*from, "trainer.bin"));
+  trainer_ = co_await serve_trainer<sft_trainer>(in, placement::thread, std::move(make), from);
 }
 
 task<> sft::serve_data(const checkpoint* from) {
@@ -119,43 +111,27 @@ task<std::int64_t> publish(service<sft_trainer> from) {
 }  // namespace
 
 task<std::int64_t> sft::update(std::vector<sft_batch> batches) {
-  const sft_learner::batch batch{.examples = std::move(batches.front().examples)};
-  const auto train = [&] {
-    return trainer_.try_route<&sft_trainer::train_step>(batch, in.progress_remaining(),
-                                                        in.control.chosen_learning_rate());
+  const auto& examples = batches.front().examples;
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return trainer_.try_route<&sft_trainer::train_step>(examples, progress_remaining, chosen_lr);
   };
   const auto push = [&] { return publish(trainer_); };
-  auto updated = co_await learn_and_push<sft_report>(in.progress.version, train, push);
-  in.progress.version = updated.version;
-  in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.answer_tokens, updated.train_s);
-  in.metrics.weights_pushed(updated.version, updated.push_s);
+  const auto learned = co_await make_update<learner_report>(in, train, push);
   ++in.progress.steps;
-  co_await record(updated.report);
+  co_await record(learned);
   co_return in.progress.version;
 }
 
-task<> sft::record(const sft_report& learned) {
-  in.metrics.updated({.loss = learned.loss,
-                      .kl = {},
-                      .entropy = {},
-                      .grad_norm = learned.grad_norm,
-                      .clip_ratio = {},
-                      .lr = learned.learning_rate});
-  in.metrics.steps_skipped(learned.skipped);
+task<> sft::record(const learner_report& learned) {
+  in.metrics.updated(figures_of(learned.metrics));
+  in.metrics.steps_skipped(learned.skipped_steps);
   const auto step = in.progress.steps;
   // The points of the curve, on which evaluations are minus the loss, too.
-  co_await in.records.route<&recorder::episode>(step, -learned.loss, learned.answer_tokens);
+  co_await in.records.route<&recorder::episode>(step, -learned["train/loss"], learned.trained_rows);
   const auto epoch = updates_per_epoch(config_, std::ssize(setup_->get().training));
-  progress_row row{step,
-                   {{"train/loss", learned.loss},
-                    {"train/grad_norm", learned.grad_norm},
-                    {"train/learning_rate", learned.learning_rate},
-                    {"train/trained_tokens", double(learned.answer_tokens)},
-                    {"train/prompt_tokens", double(learned.prompt_tokens)},
-                    {"train/epoch", double(step) / double(epoch)},
-                    {"train/skipped_steps", double(learned.skipped)},
-                    {"train/n_updates", double(step)}}};
+  progress_row row{step, columns_of(learned.metrics)};
+  row.values["train/epoch"] = double(step) / double(epoch);
+  row.values["train/n_updates"] = double(step);
   co_await in.record(std::move(row));
 }
 

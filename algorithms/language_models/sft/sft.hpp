@@ -70,7 +70,7 @@ class sft {
  private:
   task<> serve_trainer(const checkpoint* from);
   task<> serve_data(const checkpoint* from);
-  task<> record(const sft_report& learned);
+  task<> record(const learner_report& learned);
 
   training_run& in;
   const sft_config config_;

@@ -21,11 +21,9 @@ struct packed_examples {
 packed_examples pack(std::span<const sft_example> examples) {
   packed_examples packed;
   auto& ids = packed.tokens.ids;
-  for (const auto& [prompt, answer] : examples) {
-    if (prompt.empty() || answer.empty())
-      throw std::invalid_argument(
-          fmt::format("sft: expected examples with a prompt and an answer, got {} and {} tokens",
-                      prompt.size(), answer.size()));
+  for (const auto& one : examples) {
+    check(one);
+    const auto& [prompt, answer] = one;
     ids.insert(ids.end(), prompt.begin(), prompt.end());
     for (const auto id : answer) {
       packed.targets.rows.push_back(std::int64_t(ids.size()) - 1);
@@ -38,6 +36,13 @@ packed_examples pack(std::span<const sft_example> examples) {
 }
 
 }  // namespace
+
+void check(const sft_example& one) {
+  if (!one.prompt.empty() && !one.answer.empty()) return;
+  throw std::invalid_argument(
+      fmt::format("sft: expected examples with a prompt and an answer, got {} and {} tokens",
+                  one.prompt.size(), one.answer.size()));
+}
 
 std::int64_t answer_tokens(std::span<const sft_example> examples) {
   std::int64_t count = 0;

@@ -22,6 +22,9 @@ struct sft_model {
   const llm::adapter_weights* adapters = nullptr;  ///< null means none
 };
 
+/// Throws std::invalid_argument for an example without a prompt or an answer.
+void check(const sft_example& one);
+
 /// The number of tokens in the examples' answers, end tokens included.
 std::int64_t answer_tokens(std::span<const sft_example> examples);
 

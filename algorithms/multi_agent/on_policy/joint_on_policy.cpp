@@ -6,9 +6,9 @@
 #include <functional>
 #include <numeric>
 
-#include "actors/trainer/learn_and_push.hpp"
 #include "actors/weights/give_weights.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/run/run_trainer.hpp"
 
 namespace troupe {
 
@@ -31,17 +31,11 @@ joint_on_policy::joint_on_policy(training_run& in, joint_on_policy_setup setup)
 task<std::int64_t> joint_on_policy::update(std::vector<joint_rollout> rollouts) {
   co_await record_episodes(rollouts);
   const auto batch = batch_of(std::move(rollouts));
-  const auto train = [&] {
-    return trainer_.try_route<&joint_trainer::train_step>(batch, in.progress_remaining(),
-                                                          in.control.chosen_learning_rate());
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return trainer_.try_route<&joint_trainer::train_step>(batch, progress_remaining, chosen_lr);
   };
   const auto push = [&] { return push_weights(); };
-  const auto updated = co_await learn_and_push<learner_report>(in.progress.version, train, push);
-  in.progress.version = updated.version;
-  in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.trained_rows, updated.train_s);
-  in.metrics.weights_pushed(updated.version, updated.push_s);
-  co_await record(updated.report);
+  co_await record(co_await make_update<learner_report>(in, train, push));
   co_return in.progress.version;
 }
 

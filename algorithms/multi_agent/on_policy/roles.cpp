@@ -10,6 +10,7 @@
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/run_trainer.hpp"
 
 namespace troupe {
 
@@ -40,15 +41,8 @@ task<> joint_on_policy::serve_trainer(const checkpoint* from) {
     const weights first{0, in.settings.init->model.parameters, {}};
     co_await in.store.route<&weight_store::put>(first);
   }
-  serve_options learning{
-      .name = "trainer",
-      .placement = place_of_trainer(setup_.config, 1),
-      .deadline = long_call,
-      .idempotent = {endpoint<&joint_trainer::publish>, endpoint<&joint_trainer::save>,
-                     endpoint<&joint_trainer::restore>}};
-  trainer_ = co_await in.serve<joint_trainer>(std::move(learning), setup_.maker(shape), in.store,
-                                              std::optional(in.settings.seed));
-  if (from) co_await trainer_.route<&joint_trainer::restore>(file_of(*from, "trainer.bin"));
+  trainer_ = co_await serve_trainer<joint_trainer>(in, place_of_trainer(setup_.config, 1),
+                                                   setup_.maker(shape), from);
 }
 
 task<> joint_on_policy::serve_policies(const checkpoint* from) {

@@ -10,13 +10,13 @@
 
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "actors/trainer/learn_and_push.hpp"
 #include "actors/weights/give_weights.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/off_policy/run_collectors.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/run_trainer.hpp"
 
 namespace troupe {
 
@@ -90,17 +90,12 @@ task<std::int64_t> q_learning::update(std::vector<collected_transitions> made) {
   for (const auto& one : made) in.metrics.batch_sampled(version - one.version);
   co_await record_episodes(made);
   const tabular_batch batch = std::move(made);
-  const auto train = [&] {
-    return trainer_.try_route<&table_trainer::train_step>(batch, in.progress_remaining(),
-                                                          in.control.chosen_learning_rate());
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return trainer_.try_route<&table_trainer::train_step>(batch, progress_remaining, chosen_lr);
   };
   const auto push = [&] { return push_table(trainer_, roles.collectors); };
-  const auto updated = co_await learn_and_push<learner_report>(version, train, push);
-  in.progress.version = updated.version;
-  in.control.updated(updated.report.learning_rate);
-  in.metrics.trained(updated.report.trained_rows, updated.train_s);
-  in.metrics.weights_pushed(updated.version, updated.push_s);
-  if (episodes_to_log_ >= config_.log.episodes) co_await record(updated.report);
+  const auto learned = co_await make_update<learner_report>(in, train, push);
+  if (episodes_to_log_ >= config_.log.episodes) co_await record(learned);
   co_return in.progress.version;
 }
 

@@ -60,35 +60,35 @@ TEST_CASE("sft: an update is AdamW's step on the mean cross-entropy of the answe
   options.weight_decay = 0.1;
   sft_learner learner(config(), options, start());
   CHECK(learner.loss_of(examples) == Approx(loss.item<double>()).epsilon(1e-5));
-  const auto report = learner.update({examples});
+  const auto report = learner.update(examples);
   CHECK(norm > 0.5);  // it was clipped
-  CHECK(report.loss == Approx(loss.item<double>()).epsilon(1e-5));
-  CHECK(report.grad_norm == Approx(norm).epsilon(1e-4));
-  CHECK(report.prompt_tokens == 9);
-  CHECK(report.answer_tokens == 11);
-  CHECK(!report.skipped);
+  CHECK(report["train/loss"] == Approx(loss.item<double>()).epsilon(1e-5));
+  CHECK(report["train/grad_norm"] == Approx(norm).epsilon(1e-4));
+  CHECK(report["train/prompt_tokens"] == 9);
+  CHECK(report["train/trained_tokens"] == 11);
+  CHECK(report.skipped_steps == 0);
   // AdamW's first step is lr * sign where the gradient isn't tiny, so these are compared there.
   const auto clear = clipped.abs() > 1e-5;
   CHECK(clear.sum().item<double>() > 1000);
   const auto apart = (learner.parameters() - expected.parameters.detach()).masked_select(clear);
   CHECK(apart.abs().max().item<double>() < 1e-5);
-  CHECK(learner.loss_of(examples) < report.loss);
+  CHECK(learner.loss_of(examples) < report["train/loss"]);
 }
 
 TEST_CASE("sft: micro-batches and recomputed layers change loss and gradient by rounding alone") {
-  std::vector<std::int64_t> passes;
+  std::vector<std::size_t> passes;
   std::vector<double> losses, norms;
   for (const std::int64_t micro_tokens : {1, 10, 4096}) {
     for (const bool twice : {false, true}) {
-      sft_learner learner(config(), {.micro_tokens = micro_tokens, .recompute_layers = twice},
-                          start());
-      const auto report = learner.update({examples});
-      passes.push_back(report.forward_passes);
-      losses.push_back(report.loss);
-      norms.push_back(report.grad_norm);
+      const sft_options options{.micro_tokens = micro_tokens, .recompute_layers = twice};
+      sft_learner learner(config(), options, start());
+      const auto& report = learner.update(examples);
+      passes.push_back(micro_batches(examples, options).size());
+      losses.push_back(report["train/loss"]);
+      norms.push_back(report["train/grad_norm"]);
     }
   }
-  CHECK(passes == std::vector<std::int64_t>{4, 4, 3, 3, 1, 1});
+  CHECK(passes == std::vector<std::size_t>{4, 4, 3, 3, 1, 1});
   for (std::size_t i = 1; i < losses.size(); ++i) {
     CHECK(losses[i] == Approx(losses[0]).epsilon(1e-6));
     CHECK(norms[i] == Approx(norms[0]).epsilon(1e-5));
@@ -96,12 +96,15 @@ TEST_CASE("sft: micro-batches and recomputed layers change loss and gradient by 
 }
 
 TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine or a line") {
+  const auto learning_rate = [](const sft_options& of, std::int64_t update) {
+    return of.lr_of_updates().at(update);
+  };
   const sft_options constant{.lr = 0.1, .warmup_updates = 4};
   CHECK(learning_rate(constant, 0) == Approx(0.025));
   CHECK(learning_rate(constant, 3) == Approx(0.1));
   CHECK(learning_rate(constant, 1000) == Approx(0.1));
   const sft_options cosine{.lr = 0.1,
-                           .schedule = sft_schedule::cosine,
+                           .schedule = lr_decay::cosine,
                            .warmup_updates = 2,
                            .total_updates = 10,
                            .final_share = 0.2};
@@ -111,7 +114,7 @@ TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine or a 
   CHECK(learning_rate(cosine, 10) == Approx(0.02));
   CHECK(learning_rate(cosine, 99) == Approx(0.02));
   auto linear = cosine;
-  linear.schedule = sft_schedule::linear;
+  linear.schedule = lr_decay::linear;
   CHECK(learning_rate(linear, 2) == Approx(0.1));
   CHECK(learning_rate(linear, 4) == Approx(0.1 * 0.8));
   CHECK(learning_rate(linear, 6) == Approx(0.1 * 0.6));
@@ -122,16 +125,16 @@ TEST_CASE("sft: the learning rate rises, stays, and falls as half a cosine or a 
 TEST_CASE("sft: a restored learner goes on bit for bit") {
   const sft_options options{.lr = 1e-3, .warmup_updates = 3};
   sft_learner one(config(), options, start());
-  one.update({examples});
-  one.update({{examples[1]}});
+  one.update(examples);
+  one.update({examples[1]});
   sft_learner other(config(), options, start());
-  other.load_parameters(one.parameters());
+  other.start_from(one.acting(), {});
   other.restore(one.save());
-  CHECK(one.update({examples}).learning_rate == other.update({examples}).learning_rate);
+  CHECK(one.update(examples).learning_rate == other.update(examples).learning_rate);
   CHECK(at::equal(one.parameters(), other.parameters()));
   sft_learner fresh(config(), options, start());
-  fresh.load_parameters(one.parameters());
-  fresh.update({examples}), one.update({examples});
+  fresh.start_from(one.acting(), {});
+  fresh.update(examples), one.update(examples);
   CHECK(!at::equal(one.parameters(), fresh.parameters()));  // the moments matter
   CHECK_THROWS_AS(other.restore("nonsense"), state_error);
 }
@@ -146,10 +149,10 @@ task<> train_by_role(system& sys) {
   const auto first = co_await store.route<&weight_store::latest>();
   CHECK(at::equal(first.parameters, start()));
 
-  auto plain = make();
-  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(
-      sft_learner::batch{examples}, 1.0, std::optional<double>());
-  CHECK(report.loss == plain->update({examples}).loss);
+  const auto plain = make();
+  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(examples, 1.0, 5e-4);
+  CHECK(report.learning_rate == 5e-4);
+  CHECK(report["train/loss"] == plain->update(examples, 1.0, 5e-4)["train/loss"]);
   const auto saved = co_await role.route<&trainer<sft_learner>::save>();
   CHECK(saved == plain->save());
 }
@@ -166,8 +169,8 @@ TEST_CASE("sft: with adapters the weights stay, and the merged model has learned
   sft_learner learner(config(), {.lr = 1e-2}, base, lora, 3);
   CHECK(learner.parameters().numel() == llm::adapter_count(config(), lora));
   CHECK(at::equal(learner.model_parameters(), before));
-  const double first = learner.update({examples}).loss;
-  for (int i = 0; i < 20; ++i) learner.update({examples});
+  const double first = learner.update(examples)["train/loss"];
+  for (int i = 0; i < 20; ++i) learner.update(examples);
   CHECK(learner.loss_of(examples) < 0.5 * first);
   CHECK(at::equal(base, before));
   const sft_learner merged(config(), {}, learner.model_parameters());
@@ -180,27 +183,30 @@ TEST_CASE("sft: a step that isn't finite changes nothing, and several in a row e
   sft_options impatient;
   impatient.max_skipped_steps = 2;
   sft_learner learner(config(), impatient, weights);
-  CHECK(learner.update({examples}).skipped);
+  CHECK(learner.update(examples).skipped_steps == 1);
   CHECK(at::equal(learner.parameters().narrow(0, 8, 1000), weights.narrow(0, 8, 1000)));
-  CHECK_THROWS_AS(learner.update({examples}), non_finite_training);
+  CHECK_THROWS_AS(learner.update(examples), non_finite_training);
 }
 
 TEST_CASE("sft: a chosen step size replaces the schedule's, which goes on beside it") {
   const sft_options options{.lr = 1e-3, .warmup_updates = 4};
   sft_learner learner(config(), options, start());
-  CHECK(learner.update({examples, 5e-4}).learning_rate == 5e-4);
-  CHECK(learner.update({examples}).learning_rate == Approx(5e-4));
-  CHECK(learner.update({examples}).learning_rate == Approx(7.5e-4));
+  CHECK(learner.update(examples, 1.0, 5e-4).learning_rate == 5e-4);
+  CHECK(learner.update(examples).learning_rate == Approx(5e-4));
+  CHECK(learner.update(examples).learning_rate == Approx(7.5e-4));
 }
 
 TEST_CASE("sft: what can't be trained on is refused by name") {
   sft_learner learner(config(), {}, start());
-  CHECK_THROWS_WITH(learner.update({}), Contains("expected a batch of examples"));
-  CHECK_THROWS_WITH(learner.update({{{{1}, {}}}}), Contains("got 1 and 0 tokens"));
-  CHECK_THROWS_WITH(learner.update({{{{1}, {2}}, {{1}, {50}}}}), Contains("got 50"));
-  CHECK_THROWS_WITH(learner.load_parameters(at::zeros({3})), Contains("sft: parameters"));
+  CHECK_THROWS_WITH(learner.update(std::vector<sft_example>{}),
+                    Contains("expected a batch of examples"));
+  CHECK_THROWS_WITH(learner.update({sft_example{{1}, {}}}), Contains("got 1 and 0 tokens"));
+  CHECK_THROWS_WITH(learner.update({sft_example{{1}, {2}}, sft_example{{1}, {50}}}),
+                    Contains("got 50"));
+  CHECK_THROWS_WITH(learner.start_from(std::vector<float>(3), {}),
+                    Contains("sft: expected a model of"));
   CHECK_THROWS_WITH(sft_learner(config(), {.lr = -1.0}, start()), Contains("lr"));
-  CHECK_THROWS_WITH(sft_learner(config(), {.schedule = sft_schedule::cosine}, start()),
+  CHECK_THROWS_WITH(sft_learner(config(), {.schedule = lr_decay::cosine}, start()),
                     Contains("total_updates"));
 }
 

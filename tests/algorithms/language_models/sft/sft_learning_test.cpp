@@ -62,12 +62,12 @@ TEST_CASE("sft: a tiny model learns to add the digits of two-digit numbers") {
   const auto config = digits_model();
   const auto start = llm::flatten_weights(config, llm::random_weights(config, 1));
   const sft_options options{
-      .lr = 4e-3, .schedule = sft_schedule::cosine, .warmup_updates = 10, .total_updates = 200};
+      .lr = 4e-3, .schedule = lr_decay::cosine, .warmup_updates = 10, .total_updates = 200};
   sft_learner learner(config, options, start);
   action_random random(1);
   for (int update = 0; update < options.total_updates; ++update) {
-    sft_learner::batch batch;
-    for (int i = 0; i < 32; ++i) batch.examples.push_back(all[random.below(all.size())]);
+    std::vector<sft_example> batch;
+    for (int i = 0; i < 32; ++i) batch.push_back(all[random.below(all.size())]);
     learner.update(batch);
   }
   CHECK(greedy_accuracy(start, all) < 0.1);
