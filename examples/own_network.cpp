@@ -23,7 +23,6 @@ troupe::variable gated(troupe::network_parameters& p, const troupe::variable& x)
 
 int main(int argc, char** argv) {
   return troupe::main(
-      argc, argv,
-      {.help = "Trains agents with a gated network.", .encoders = {{"gated", gated}}});
+      argc, argv, {.help = "Trains agents with a gated network.", .encoders = {{"gated", gated}}});
 }
 // readme: end

@@ -10,9 +10,8 @@ namespace troupe {
 namespace {
 
 bool uses_fused(gradient_backend backend, const detail::network_stack& net) {
-  const auto choice = detail::choose_backend(backend, {.net = &net.top(),
-                                                       .extractor = net.obstacle(),
-                                                       .is_on_host = net.is_on_host()});
+  const auto choice = detail::choose_backend(
+      backend, {.net = &net.top(), .extractor = net.obstacle(), .is_on_host = net.is_on_host()});
   detail::log_once(choice);
   return choice.fused;
 }

@@ -7,7 +7,8 @@
 
 namespace troupe::detail {
 
-/// activation(scale (x - m) / sqrt(v + eps) + shift), with the mean m and the variance v of the row.
+/// activation(scale (x - m) / sqrt(v + eps) + shift), with the mean m and the variance v of the
+/// row.
 class layer_norm_node final : public graph_node {
  public:
   void forward(graph_node& x, graph_node& scale, graph_node& shift, activation kind);

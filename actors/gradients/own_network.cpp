@@ -86,16 +86,16 @@ class declared_parameters final : public network_parameters {
                                    made.name, made.rows, made.columns));
     }
     if (std::ranges::find(all, made.name, &encoder_parameter::name) != all.end()) {
-      refuse(encoder_, fmt::format("expected parameters of different names, got two \"{}\"",
-                                   made.name));
+      refuse(encoder_,
+             fmt::format("expected parameters of different names, got two \"{}\"", made.name));
     }
     made.offset = all.empty() ? 0 : all.back().offset + all.back().count();
     all.push_back(std::move(made));
   }
   void note(activation kind) {
     if (detail::has_slope_of_result(kind) || !obstacle.empty()) return;
-    obstacle = std::string("the encoder's activation ") + to_string(kind) +
-               " has no fused gradient";
+    obstacle =
+        std::string("the encoder's activation ") + to_string(kind) + " has no fused gradient";
   }
   variable zeros(int rows, int columns) {
     const auto& made = zeros_.emplace_back(static_cast<std::size_t>(rows) * columns, 0.0f);
@@ -120,8 +120,8 @@ class block_parameters final : public network_parameters {
   variable dense(std::string_view name, const variable& x, int outputs, activation kind) override {
     const auto weight = next(name, ".weight", x.columns(), outputs);
     const auto bias = next(name, ".bias", 1, outputs);
-    return graph_->dense(
-        x, *block_, {.in = x.columns(), .out = outputs, .weight = weight, .bias = bias}, kind);
+    return graph_->dense(x, *block_,
+                         {.in = x.columns(), .out = outputs, .weight = weight, .bias = bias}, kind);
   }
 
   variable layer_norm(std::string_view name, const variable& x, activation kind) override {
@@ -143,18 +143,17 @@ class block_parameters final : public network_parameters {
     const auto& all = encoder_->parameters();
     const bool is_it = at_ < all.size() && all[at_].name.size() == name.size() + part.size() &&
                        std::string_view(all[at_].name).starts_with(name) &&
-                       std::string_view(all[at_].name).ends_with(part) &&
-                       all[at_].rows == rows && all[at_].columns == columns;
+                       std::string_view(all[at_].name).ends_with(part) && all[at_].rows == rows &&
+                       all[at_].columns == columns;
     if (!is_it) fail(fmt::format("{}{} [{}, {}]", name, part, rows, columns));
     return first_ + all[at_++].offset;
   }
 
   [[noreturn]] void fail(const std::string& got) const {
     const auto& all = encoder_->parameters();
-    const auto expected =
-        at_ < all.size()
-            ? fmt::format("{} [{}, {}]", all[at_].name, all[at_].rows, all[at_].columns)
-            : std::string("none");
+    const auto expected = at_ < all.size() ? fmt::format("{} [{}, {}]", all[at_].name,
+                                                         all[at_].rows, all[at_].columns)
+                                           : std::string("none");
     refuse(encoder_->name(),
            fmt::format("expected a function that asks for the same parameters in each call; the "
                        "next one was {}, got {}",
@@ -196,18 +195,16 @@ class function_encoder final : public encoder {
     const std::vector<float> zeros(static_cast<std::size_t>(rows) * inputs, 0.0f);
     const auto features = function_(declared, g.constant(zeros, inputs));
     if (!features.is_defined() || features.rows() != rows) {
-      refuse(name, fmt::format("expected features [rows, F] of observations [rows, {}], got {}",
-                               inputs,
-                               features.is_defined() ? fmt::format("[{}, {}] for {} rows",
-                                                                   features.rows(),
-                                                                   features.columns(), rows)
-                                                     : std::string("no variable")));
+      refuse(name, fmt::format(
+                       "expected features [rows, F] of observations [rows, {}], got {}", inputs,
+                       features.is_defined() ? fmt::format("[{}, {}] for {} rows", features.rows(),
+                                                           features.columns(), rows)
+                                             : std::string("no variable")));
     }
     declare(features.columns(), std::move(declared.all), std::move(declared.obstacle));
   }
 
-  variable features_of(variable x, const parameter_block& block,
-                       std::size_t first) const override {
+  variable features_of(variable x, const parameter_block& block, std::size_t first) const override {
     block_parameters parameters(*this, block, first, x.owner());
     const auto features = function_(parameters, x);
     parameters.finish();

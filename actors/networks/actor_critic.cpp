@@ -69,8 +69,7 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     : shape_(checked(shape, options)),
       options_(std::move(options)),
       extractor_(detail::make_extractor(shape_, options_)),
-      actor_(detail::make_mlp(options_,
-                              extractor_ ? extractor_->features() : shape_.actor_inputs(),
+      actor_(detail::make_mlp(options_, extractor_ ? extractor_->features() : shape_.actor_inputs(),
                               hidden_after_body(shape_, options_, options_.hidden),
                               shape_.actor_outputs())),
       critic_(detail::make_mlp(
@@ -132,7 +131,7 @@ at::Tensor actor_critic::view_of(std::size_t offset, at::IntArrayRef sizes) cons
 
 std::vector<at::Tensor> actor_critic::views_of(const detail::mlp& net, std::size_t offset) const {
   return detail::layer_parts(net,
-                          view_of(offset, {static_cast<std::int64_t>(net.parameter_count())}));
+                             view_of(offset, {static_cast<std::int64_t>(net.parameter_count())}));
 }
 
 void actor_critic::load_parameters(const at::Tensor& parameters) {

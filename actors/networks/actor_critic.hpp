@@ -154,9 +154,8 @@ class actor_critic {
   const float* forward(const detail::mlp& net, const std::vector<at::Tensor>& layers,
                        const float* parameters, const float* x, int rows,
                        detail::mlp_buffers& buffers);
-  void infer(const detail::mlp& net, const std::vector<at::Tensor>& layers,
-             const float* parameters, const float* x, int rows, detail::mlp_buffers& buffers,
-             float* y);
+  void infer(const detail::mlp& net, const std::vector<at::Tensor>& layers, const float* parameters,
+             const float* x, int rows, detail::mlp_buffers& buffers, float* y);
 
   float* actor_parameters() const { return parameters_.data_ptr<float>(); }
   float* log_std() const { return actor_parameters() + log_std_offset(); }

@@ -20,7 +20,8 @@ struct parameter_block;
 
 /// The rule of a parameter's first values.
 enum class initial_values {
-  /// As the weight of a hidden layer of [rows] inputs: orthogonal, or uniform within 1 / sqrt(rows),
+  /// As the weight of a hidden layer of [rows] inputs: orthogonal, or uniform within 1 /
+  /// sqrt(rows),
   /// as the option ortho_init says.
   weight,
   /// As the bias of such a layer: zeros, or uniform as its weight.
@@ -111,21 +112,21 @@ class network_parameters {
 
 /// Returns the features [rows, F] of observations x [rows, D] by the operations of x's graph
 /// (actors/gradients/graph.hpp). Acting, learning and loading call it with any number of rows, on
-/// both engines and from several threads at once. So it must ask for the same parameters in the same
-/// order in each call, for one D, and the features of a row must not depend on the other rows.
-using encoder_function =
-    std::function<variable(network_parameters& parameters, const variable& x)>;
+/// both engines and from several threads at once. So it must ask for the same parameters in the
+/// same order in each call, for one D, and the features of a row must not depend on the other rows.
+using encoder_function = std::function<variable(network_parameters& parameters, const variable& x)>;
 
-/// Registers an encoder under a name, which policy.encoder, model files and checkpoints have. Throws
-/// std::invalid_argument if the name is empty or taken, or is that of a plug-in. Any thread may call
-/// this function and the others of this header. own_network.cpp of actors/gradients has them.
+/// Registers an encoder under a name, which policy.encoder, model files and checkpoints have.
+/// Throws std::invalid_argument if the name is empty or taken, or is that of a plug-in. Any thread
+/// may call this function and the others of this header. own_network.cpp of actors/gradients has
+/// them.
 void register_encoder(std::string name, encoder_function function);
 
 /// Returns the encoder of that name for observations of D numbers: one that is registered, or that
 /// of a plug-in. Throws std::invalid_argument that names it and the known ones for a name that is
-/// not registered, plugin_error for a plug-in that can't be loaded, and std::invalid_argument if its
-/// function asks for two parameters of one name or for one without numbers, or does not return one
-/// row of features for each row of x.
+/// not registered, plugin_error for a plug-in that can't be loaded, and std::invalid_argument if
+/// its function asks for two parameters of one name or for one without numbers, or does not return
+/// one row of features for each row of x.
 std::shared_ptr<const encoder> make_encoder(const std::string& name, int inputs);
 
 /// Returns the registered names, sorted.

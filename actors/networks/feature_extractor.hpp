@@ -65,7 +65,8 @@ class feature_extractor {
   /// those of Stable-Baselines3 for the image of a key,
   /// "features_extractor.extractors.KEY.cnn.0.weight", ... and
   /// "features_extractor.extractors.KEY.linear.0.weight". Those of shared layers are
-  /// "shared.0.weight", ..., and those of an encoder have "encoder." before the names that it gives.
+  /// "shared.0.weight", ..., and those of an encoder have "encoder." before the names that it
+  /// gives.
   std::vector<std::string> part_names() const;
 
   /// Returns the features [N, F] of obs float [N, D] by libtorch's operators. Not for an encoder,

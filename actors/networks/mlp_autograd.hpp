@@ -21,8 +21,8 @@ std::vector<at::Tensor> layer_parts(const mlp& net, const at::Tensor& block);
 /// "NAME.0.norm.bias", "NAME.1.weight", ...
 std::vector<std::string> layer_part_names(const mlp& net, const std::string& name);
 
-/// Returns the input of the last layer [N, H] and the outputs for x [N, inputs], with the parameters
-/// in parts.
+/// Returns the input of the last layer [N, H] and the outputs for x [N, inputs], with the
+/// parameters in parts.
 std::pair<at::Tensor, at::Tensor> forward(const mlp& net, const std::vector<at::Tensor>& parts,
                                           const at::Tensor& x);
 /// Returns the outputs of `net` for x [N, inputs], with its parameters in one flat tensor [P]. Both

@@ -491,9 +491,10 @@ saved_model read_saved(std::istream& file) {
     }
     model.beside.emplace_back(name, copy_tensor(name, tensor, records));
   }
-  TORCH_CHECK(!is_unloaded_plugin(model.options.encoder), "its encoder ", model.options.encoder,
-              " is code of a plug-in; expected a run whose config.json names it beside the file, or "
-              "a program that has loaded it, for a file has no code loaded");
+  TORCH_CHECK(
+      !is_unloaded_plugin(model.options.encoder), "its encoder ", model.options.encoder,
+      " is code of a plug-in; expected a run whose config.json names it beside the file, or "
+      "a program that has loaded it, for a file has no code loaded");
   if (!model.options.encoder.empty()) {  // this program's network need not be the file's
     const auto differs = difference(found, layout_of(model.shape, model.options));
     TORCH_CHECK(differs.empty(), "its encoder ", model.options.encoder,

@@ -136,9 +136,8 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
   };
   if (options.kind == network_kind::actor_critic) {
     add_log_std();
-    made.add("critic",
-             detail::make_mlp(options, all_inputs,
-                              hidden(options.critic_hidden.value_or(options.hidden)), 1));
+    made.add("critic", detail::make_mlp(options, all_inputs,
+                                        hidden(options.critic_hidden.value_or(options.hidden)), 1));
     if (extractor) made.add(*extractor);
   } else {
     if (extractor) made.add(*extractor);

@@ -33,8 +33,8 @@ struct tensor_layout {
   std::vector<tensor_place> tensors;
   std::int64_t count = 0;  ///< P, the numbers of the block.
 
-  /// Adds the layers of a perceptron: "NAME.0.weight", "NAME.0.bias", ..., and those of layer norms,
-  /// "NAME.0.norm.weight" and "NAME.0.norm.bias".
+  /// Adds the layers of a perceptron: "NAME.0.weight", "NAME.0.bias", ..., and those of layer
+  /// norms, "NAME.0.norm.weight" and "NAME.0.norm.bias".
   void add(const std::string& name, const detail::mlp& net);
   /// Adds the layers of an extractor, with `prefix` before their names.
   void add(const detail::feature_extractor& extractor, const std::string& prefix = "");

@@ -276,10 +276,9 @@ std::string to_string(const network_shape& shape, const network_options& options
                           : fmt::format("shared {}, ", fmt::join(options.shared_hidden, "-"));
   const auto encoder =
       options.encoder.empty() ? std::string() : fmt::format("encoder {}, ", options.encoder);
-  const auto hidden = fmt::format("{}{}hidden {} {}{}{}", encoder, shared,
-                                  fmt::join(options.hidden, "-"),
-                                  to_string(options.hidden_activation),
-                                  options.layer_norm ? " with layer norm" : "", critic);
+  const auto hidden = fmt::format(
+      "{}{}hidden {} {}{}{}", encoder, shared, fmt::join(options.hidden, "-"),
+      to_string(options.hidden_activation), options.layer_norm ? " with layer norm" : "", critic);
   auto layers = is_cnn ? to_string(options.cnn) : hidden;
   if (has_encoders) layers = to_string(options.cnn) + " for each image, " + hidden;
   if (is_cnn && !hidden_after_body(shape, options, options.hidden).empty()) {

@@ -20,8 +20,7 @@ network_stack::network_stack(const network_shape& shape, const network_options& 
                              int outputs, activation output_activation)
     : extractor_(make_extractor(shape, options)),
       top_(make_mlp(options, extractor_ ? extractor_->features() : shape.actor_inputs(),
-                    hidden_after_body(shape, options, options.hidden), outputs,
-                    output_activation)),
+                    hidden_after_body(shape, options, options.hidden), outputs, output_activation)),
       link_(options.device, 2 * sizeof(float) * parameter_count()) {
   if (has_convolutions() && options.use_sde) {
     throw std::invalid_argument("network (" + to_string(shape, options) +

@@ -21,9 +21,10 @@ struct stack_buffers {
 
 /// The network of an off-policy policy: a perceptron; if observations are images, convolutions
 /// followed by one linear layer; or, if they are a Dict or Tuple with images or go through a user's
-/// encoder, a feature_extractor followed by a perceptron. It has no state: each call gets the parameters as a flat block of
-/// `parameter_count()` floats. The extractor's parameters follow the perceptron's. Of a shape with
-/// an action mask it sees the floats before the mask, network_shape::actor_inputs().
+/// encoder, a feature_extractor followed by a perceptron. It has no state: each call gets the
+/// parameters as a flat block of `parameter_count()` floats. The extractor's parameters follow the
+/// perceptron's. Of a shape with an action mask it sees the floats before the mask,
+/// network_shape::actor_inputs().
 class network_stack {
  public:
   /// Throws std::invalid_argument as make_extractor and device_link do. Also throws it for use_sde

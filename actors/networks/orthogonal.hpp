@@ -12,8 +12,8 @@ namespace troupe::detail {
 /// diagonal.
 std::vector<double> orthonormal_rows(action_random& random, int count, int length);
 
-/// Draws the weight [in, out] of a layer: its columns are orthonormal, or its rows if there are more
-/// columns than rows, times the gain.
+/// Draws the weight [in, out] of a layer: its columns are orthonormal, or its rows if there are
+/// more columns than rows, times the gain.
 void write_orthogonal(action_random& random, int in, int out, double gain, float* weight);
 
 }  // namespace troupe::detail

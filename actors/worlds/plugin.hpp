@@ -6,8 +6,8 @@
 //     TROUPE_PLUGIN(troupe::plugin_environment<corridor>("Corridor-v0", {.deterministic = true}))
 //
 // The CMake function `troupe_add_plugin(corridor corridor.cpp)` builds corridor.so, and
-// `troupe train --env ./corridor.so` trains on it. A network, troupe::plugin_encoder{"gated", gated}
-// (actors/gradients/own_network.hpp), is named by policy.encoder=./gate.so:gated.
+// `troupe train --env ./corridor.so` trains on it. A network, troupe::plugin_encoder{"gated",
+// gated} (actors/gradients/own_network.hpp), is named by policy.encoder=./gate.so:gated.
 
 #include <cstddef>
 #include <cstdint>

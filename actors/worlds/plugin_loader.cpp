@@ -51,8 +51,8 @@ std::string loader_error(const std::string& file) {
 bool can_be_made(const plugin_world& world) { return world.one || world.many; }
 bool can_be_made(const plugin_encoder& network) { return static_cast<bool>(network.function); }
 
-/// Throws plugin_error if some of these parts of a plug-in are not usable. `what` are "environments"
-/// or "networks".
+/// Throws plugin_error if some of these parts of a plug-in are not usable. `what` are
+/// "environments" or "networks".
 template <class Part>
 void check(const std::string& file, const char* what, const std::vector<Part>& all) {
   std::set<std::string> seen;
@@ -166,9 +166,10 @@ const Part& part_of(std::string_view name, const char* what,
   }
   const auto found = std::ranges::find(all, wanted.id, &Part::id);
   if (found != all.end()) return *found;
-  throw plugin_error(fmt::format("{}: expected {} of {}, which has {}, got {}", name,
-                                 std::string(what) == "environment" ? "an environment" : "a network",
-                                 wanted.file, fmt::join(ids_of(all), ", "), wanted.id));
+  throw plugin_error(
+      fmt::format("{}: expected {} of {}, which has {}, got {}", name,
+                  std::string(what) == "environment" ? "an environment" : "a network", wanted.file,
+                  fmt::join(ids_of(all), ", "), wanted.id));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ class plugin_error : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// True if the name of an environment or a network means one in a plug-in: a path that ends in ".so",
-/// or such a path with an id, as in "./mazes.so:Maze-v1".
+/// True if the name of an environment or a network means one in a plug-in: a path that ends in
+/// ".so", or such a path with an id, as in "./mazes.so:Maze-v1".
 bool names_plugin(std::string_view name);
 
 /// True if the name means something in a plug-in that this process has loaded. Loads nothing.

@@ -23,8 +23,7 @@ critic_ensemble::critic_ensemble(const network_shape& shape, const network_optio
     : count_(count),
       extractor_(make_extractor(shape, options)),
       network_(make_mlp(
-          options,
-          (extractor_ ? extractor_->features() : shape.obs_size) + shape.continuous_size,
+          options, (extractor_ ? extractor_->features() : shape.obs_size) + shape.continuous_size,
           options.critic_hidden.value_or(options.hidden), 1)),
       stride_(whole_lines(network_.parameter_count())),
       parameters_(size_of_block(stride_ * count, extractor_)),

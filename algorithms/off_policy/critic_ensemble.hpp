@@ -17,8 +17,9 @@ namespace troupe::detail {
 /// The critics Q_i(s, a) with their target networks. All parameters are in one block [Q], one
 /// critic after the other, each padded to a whole cache line, so that one pass optimises them and
 /// one pass averages the targets. A critic's input is a row of observation and action, [D + A]. If
-/// observations have images or go through an encoder, the critics share a feature_extractor of their
-/// own, as in Stable-Baselines3, and their input is features and action, [F + A]; its parameters follow the critics'.
+/// observations have images or go through an encoder, the critics share a feature_extractor of
+/// their own, as in Stable-Baselines3, and their input is features and action, [F + A]; its
+/// parameters follow the critics'.
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);

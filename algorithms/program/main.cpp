@@ -41,7 +41,8 @@ std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& 
   return all;
 }
 
-/// Registers the environments and the networks. Throws std::invalid_argument for a name that is empty or taken.
+/// Registers the environments and the networks. Throws std::invalid_argument for a name that is
+/// empty or taken.
 context context_of(const program& what) {
   for (const auto& one : what.environments) add(one);
   for (const auto& one : what.encoders) register_encoder(one.name, one.function);

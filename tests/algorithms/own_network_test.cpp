@@ -2,10 +2,11 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "actors/gradients/kernel_graph.hpp"
-#include "actors/gradients/perceptron.hpp"
+#include "actors/gradients/policy.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
@@ -30,7 +31,8 @@ class product_task final : public environment {
   env_spec spec() const override {
     return {.id = Discrete ? "SignOfProduct-v0" : "Product-v0",
             .observation_space = spaces::box(-1.0f, 1.0f, {2}),
-            .action_space = Discrete ? spaces::discrete(2) : spaces::box(-1.0f, 1.0f, {1}),
+            .action_space =
+                Discrete ? space(spaces::discrete(2)) : space(spaces::box(-1.0f, 1.0f, {1})),
             .max_episode_steps = 1};
   }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
@@ -131,6 +133,12 @@ TEST_CASE("own network: SAC learns with it, with other critics") {
   config.policy.critic_hidden = std::vector<int>{32};
   const auto run = trained(on, config, "Product-v0");
   CHECK(run.eval_mean >= 0.85);  // an action of 0 reaches 0.44
+  const auto model = load_model(load_policy(run.run_directory).path());
+  for (const auto& [name, tensor] : model.beside) {
+    if (name == "qf0.0.weight") CHECK(tensor.sizes() == at::IntArrayRef({32, 7}));
+  }
+  CHECK(std::ranges::count(model.beside, "critic.encoder.mix", &named_tensors::value_type::first) ==
+        1);
 }
 
 TEST_CASE("own network: a run with a name that is not registered is refused before it begins") {
@@ -144,8 +152,9 @@ TEST_CASE("own network: a run with a name that is not registered is refused befo
 TEST_CASE("own network: options of layers are refused where they have no meaning") {
   sac_config sac;
   sac.policy.shared_hidden = {8};
-  CHECK_THROWS_WITH(checked_options(sac, "sac"), Contains("shared_hidden: expected [], because off-policy "
-                                                   "algorithms train each network by a loss"));
+  CHECK_THROWS_WITH(checked_options(sac, "sac"),
+                    Contains("shared_hidden: expected [], because off-policy "
+                             "algorithms train each network by a loss"));
   ppo_config ppo;
   ppo.policy.shared_hidden = {8};
   ppo.policy.encoder = "gated";

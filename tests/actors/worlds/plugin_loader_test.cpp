@@ -105,8 +105,8 @@ TEST_CASE("plug-in: networks are named by ids of their own, beside environments"
     return testing::message_of<plugin_error>([&] { plugin_encoder_of(path_of(name)); });
   };
   CHECK_THAT(error("gate.so"), Contains("gate.so:ID, for it has several networks: gate, bare"));
-  CHECK_THAT(error("gate.so:gat"), Contains("expected a network of ") &&
-                                       Contains("which has gate, bare, got gat"));
+  CHECK_THAT(error("gate.so:gat"),
+             Contains("expected a network of ") && Contains("which has gate, bare, got gat"));
   CHECK_THAT(error("one.so"), Contains("one.so: expected a plug-in with networks, got none"));
 }
 
