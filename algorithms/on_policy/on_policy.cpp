@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algorithms/learner/rank_trainer.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -47,7 +47,8 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   const auto push = [&] {
     return trainer_.route<&on_policy_trainer::push_weights>(roles.policies);
   };
-  co_await record(co_await make_update<learner_report>(in, train, push));
+  const auto learned = co_await make_update<learner_report>(in, train, push);
+  co_await record(learned);
   co_return in.progress.version;
 }
 

@@ -7,6 +7,7 @@
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -51,35 +52,26 @@ task<> on_policy::serve(const checkpoint* from) {
 }
 
 task<> on_policy::serve_trainer(const checkpoint* from) {
-  const auto& c = setup_.config;
-  const auto world = static_cast<std::size_t>(setup_.learner.replicas);
-  if (!from && in.settings.init) {  // trainers begin with what the store has
-    const weights first{0, in.settings.init->model.parameters, {}};
-    co_await in.store.route<&weight_store::put>(first);
-  }
+  const auto where = place_of_trainer(setup_.config, setup_.learner.replicas);
   auto make = setup_.maker(shape);
-  serve_options learning{
-      .name = "trainer",
-      .replicas = world,
-      .placement = place_of_trainer(c, setup_.learner.replicas),
-      .deadline = long_call,
-      .idempotent = {endpoint<&on_policy_trainer::push_weights>, endpoint<&on_policy_trainer::save>,
-                     endpoint<&on_policy_trainer::restore>}};
-  if (world == 1) {
-    trainer_ = co_await in.serve<on_policy_trainer>(std::move(learning), std::move(make), in.store,
-                                                    std::optional(in.settings.seed));
-  } else {
-    const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
-    gloo_rendezvous group{
-        .world = world,
-        .file = meeting_.emplace().file(),
-        .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
-    trainer_ = co_await in.serve<rank_trainer<on_policy_learner, training_rollouts>>(
-        std::move(learning), std::move(make), in.store, std::move(group),
-        std::optional(in.settings.seed));
+  if (setup_.learner.replicas == 1) {
+    trainer_ = co_await troupe::serve_trainer<on_policy_trainer>(in, where, std::move(make), from);
+    co_return;
   }
+  co_await put_initial_model(in, from);
+  auto learning = options_of_trainer<on_policy_trainer>(where);
+  learning.replicas = static_cast<std::size_t>(setup_.learner.replicas);
+  const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
+  gloo_rendezvous group{
+      .world = learning.replicas,
+      .file = meeting_.emplace().file(),
+      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
+  trainer_ = co_await in.serve<rank_trainer<on_policy_learner, training_rollouts>>(
+      std::move(learning), std::move(make), in.store, std::move(group),
+      std::optional(in.settings.seed));
   if (!from) co_return;
-  const std::vector states(world, file_of(*from, "trainer.bin"));
+  const auto ranks = static_cast<std::size_t>(setup_.learner.replicas);
+  const std::vector states(ranks, file_of(*from, "trainer.bin"));
   co_await restore_each<&on_policy_trainer::restore>(in, trainer_, states);
 }
 

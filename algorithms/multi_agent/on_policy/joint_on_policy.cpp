@@ -6,9 +6,8 @@
 #include <functional>
 #include <numeric>
 
-#include "actors/weights/give_weights.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -30,12 +29,10 @@ joint_on_policy::joint_on_policy(training_run& in, joint_on_policy_setup setup)
 
 task<std::int64_t> joint_on_policy::update(std::vector<joint_rollout> rollouts) {
   co_await record_episodes(rollouts);
-  const auto batch = batch_of(std::move(rollouts));
-  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
-    return trainer_.try_route<&joint_trainer::train_step>(batch, progress_remaining, chosen_lr);
-  };
-  const auto push = [&] { return push_weights(); };
-  co_await record(co_await make_update<learner_report>(in, train, push));
+  const auto push = [&] { return push_to<&policy::update>(trainer_, roles.policies); };
+  const auto learned =
+      co_await make_update<joint_trainer>(in, trainer_, batch_of(std::move(rollouts)), push);
+  co_await record(learned);
   co_return in.progress.version;
 }
 
@@ -62,14 +59,6 @@ joint_batch joint_on_policy::batch_of(std::vector<joint_rollout> rollouts) {
   }
   batch.rollouts = std::move(rollouts);
   return batch;
-}
-
-/// Gives the newest weights to every replica of every policy. A replica that dies meanwhile takes
-/// them from the store when it is restarted.
-task<std::int64_t> joint_on_policy::push_weights() {
-  const auto fresh = co_await trainer_.route<&joint_trainer::publish>();
-  for (const auto& each : roles.policies) co_await give_weights<&policy::update>(each, fresh);
-  co_return fresh.version;
 }
 
 task<> joint_on_policy::record(const learner_report& learned) {

@@ -58,13 +58,11 @@ class joint_on_policy : public environment_algorithm {
 
  private:
   std::size_t environment_replicas() const;
-  task<> serve_trainer(const checkpoint* from);
   task<> serve_policies(const checkpoint* from);
   task<> serve_environments(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
   task<> record_episodes(const std::vector<joint_rollout>& rollouts);
   joint_batch batch_of(std::vector<joint_rollout> rollouts);
-  task<std::int64_t> push_weights();
   task<> record(const learner_report& learned);
 
   const joint_on_policy_setup setup_;

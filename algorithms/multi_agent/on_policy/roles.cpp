@@ -7,10 +7,9 @@
 #include "actors/networks/named_tensors.hpp"
 #include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
-#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -28,21 +27,13 @@ void require_fit(const replay_state<joint_rollout>& held, const network_shape& s
 }  // namespace
 
 task<> joint_on_policy::serve(const checkpoint* from) {
-  co_await serve_trainer(from);
+  trainer_ = co_await serve_trainer<joint_trainer>(in, place_of_trainer(setup_.config, 1),
+                                                   setup_.maker(shape), from);
   co_await serve_policies(from);
   co_await serve_environments(from);
   co_await in.practise_on(roles.environments, environment_replicas());
   co_await serve_replay(from);
   co_await serve_evaluator();
-}
-
-task<> joint_on_policy::serve_trainer(const checkpoint* from) {
-  if (!from && in.settings.init) {  // the trainer begins with what the store has
-    const weights first{0, in.settings.init->model.parameters, {}};
-    co_await in.store.route<&weight_store::put>(first);
-  }
-  trainer_ = co_await serve_trainer<joint_trainer>(in, place_of_trainer(setup_.config, 1),
-                                                   setup_.maker(shape), from);
 }
 
 task<> joint_on_policy::serve_policies(const checkpoint* from) {

@@ -10,13 +10,11 @@
 
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
-#include "actors/weights/give_weights.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/off_policy/run_collectors.hpp"
-#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -86,23 +84,14 @@ loop_sizes q_learning::sizes() const { return {.batch = 1, .rollouts = workers()
 // ---- one update, in the order in which it happens --------------------------------------------
 
 task<std::int64_t> q_learning::update(std::vector<collected_transitions> made) {
-  const auto version = in.progress.version;
-  for (const auto& one : made) in.metrics.batch_sampled(version - one.version);
+  for (const auto& one : made) in.metrics.batch_sampled(in.progress.version - one.version);
   co_await record_episodes(made);
-  const tabular_batch batch = std::move(made);
-  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
-    return trainer_.try_route<&table_trainer::train_step>(batch, progress_remaining, chosen_lr);
+  const auto push = [&] {
+    return push_to<&collector::update>(trainer_, std::vector{roles.collectors});
   };
-  const auto push = [&] { return push_table(trainer_, roles.collectors); };
-  const auto learned = co_await make_update<learner_report>(in, train, push);
+  const auto learned = co_await make_update<table_trainer>(in, trainer_, std::move(made), push);
   if (episodes_to_log_ >= config_.log.episodes) co_await record(learned);
   co_return in.progress.version;
-}
-
-task<std::int64_t> q_learning::push_table(service<table_trainer> from, service<collector> to) {
-  const auto fresh = co_await from.route<&table_trainer::publish>();
-  co_await give_weights<&collector::update>(std::move(to), fresh);
-  co_return fresh.version;
 }
 
 /// Records the episodes that ended in these collections and counts the collections' steps.
@@ -131,14 +120,6 @@ task<> q_learning::record(const learner_report& learned) {
 
 // ---- roles -----------------------------------------------------------------------------------
 
-task<> q_learning::serve(const checkpoint* from) {
-  co_await serve_trainer(from);
-  co_await serve_collectors(from);
-  co_await in.practise_on(roles.collectors, collectors());
-  co_await serve_replay(from);
-  co_await serve_evaluator();
-}
-
 namespace detail {
 
 /// Makes the learner in the trainer's replica.
@@ -154,22 +135,16 @@ struct tabular_learner_maker {
 
 }  // namespace detail
 
-task<> q_learning::serve_trainer(const checkpoint* from) {
+task<> q_learning::serve(const checkpoint* from) {
   const bool async = in.settings.mode == training_mode::async;
-  if (!from && in.settings.init) {  // the trainer begins with what the store has
-    const weights first{0, in.settings.init->model.parameters, {}};
-    co_await in.store.route<&weight_store::put>(first);
-  }
-  serve_options learning{
-      .name = "trainer",
-      .placement = async ? placement::thread : placement::shared,
-      .deadline = long_call,
-      .idempotent = {endpoint<&table_trainer::publish>, endpoint<&table_trainer::save>,
-                     endpoint<&table_trainer::restore>}};
-  table_trainer::maker make =
-      detail::tabular_learner_maker{spec.observation_space, actions_of(spec), config_.trainer};
-  trainer_ = co_await in.serve<table_trainer>(std::move(learning), std::move(make), in.store);
-  if (from) co_await trainer_.route<&table_trainer::restore>(file_of(*from, "trainer.bin"));
+  const detail::tabular_learner_maker make{spec.observation_space, actions_of(spec),
+                                           config_.trainer};
+  trainer_ = co_await serve_trainer<table_trainer>(
+      in, async ? placement::thread : placement::shared, make, from);
+  co_await serve_collectors(from);
+  co_await in.practise_on(roles.collectors, collectors());
+  co_await serve_replay(from);
+  co_await serve_evaluator();
 }
 
 task<> q_learning::serve_collectors(const checkpoint* from) {

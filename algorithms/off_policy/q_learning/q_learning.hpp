@@ -61,11 +61,8 @@ class q_learning : public environment_algorithm {
   std::size_t workers() const;
   std::size_t collectors() const;
   std::int64_t schedule_steps() const;
-  task<> serve_trainer(const checkpoint* from);
   task<> serve_collectors(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
-  /// Gives the trainer's table to the store and to all collectors, and returns its version.
-  static task<std::int64_t> push_table(service<table_trainer> from, service<collector> to);
   task<> record_episodes(const std::vector<collected_transitions>& made);
   task<> record(const learner_report& learned);
 
