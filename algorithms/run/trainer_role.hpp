@@ -55,9 +55,15 @@ task<std::int64_t> push_to(service<Trainer> from, std::vector<service<Role>> to)
 }
 
 /// Makes one update as learn_and_push and counts it in the run's progress and metrics.
+/// `train(progress_remaining, chosen_lr)` returns a task<outcome<Report>> in which the trainer
+/// learns, and `push()` a task<std::int64_t> that gives the new weights to every replica and
+/// returns their version.
 template <class Report, class Train, class Push>
 task<Report> make_update(training_run& in, Train train, Push push) {
-  auto made = co_await learn_and_push<Report>(in.progress.version, train, push);
+  const auto learn = [&] {
+    return train(in.progress_remaining(), in.control.chosen_learning_rate());
+  };
+  auto made = co_await learn_and_push<Report>(in.progress.version, learn, std::move(push));
   in.progress.version = made.version;
   in.control.updated(made.report.learning_rate);
   in.metrics.trained(made.report.trained_rows, made.train_s);
@@ -69,9 +75,8 @@ task<Report> make_update(training_run& in, Train train, Push push) {
 template <class Trainer, class Push>
 task<typename Trainer::report_type> make_update(training_run& in, service<Trainer> trainer,
                                                 typename Trainer::input_type batch, Push push) {
-  const auto train = [&] {
-    return trainer.template try_route<&Trainer::train_step>(batch, in.progress_remaining(),
-                                                            in.control.chosen_learning_rate());
+  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
+    return trainer.template try_route<&Trainer::train_step>(batch, progress_remaining, chosen_lr);
   };
   co_return co_await make_update<typename Trainer::report_type>(in, train, std::move(push));
 }

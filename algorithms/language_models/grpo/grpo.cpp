@@ -9,7 +9,7 @@
 
 #include "actors/llm/tasks/named_rewards.hpp"
 #include "algorithms/language_models/grpo/sample_board.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -117,11 +117,8 @@ task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   // weights of a run in sync mode, don't depend on it.
   std::ranges::stable_sort(groups, {}, &answer_group::drawn);
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
-  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
-    return trainer_.try_route<&grpo_trainer::train_step>(groups, progress_remaining, chosen_lr);
-  };
   const auto push = [&] { return push_weights(trainer_, roles.generators, roles.gate); };
-  const auto learned = co_await make_update<grpo_report>(in, train, push);
+  const auto learned = co_await make_update<grpo_trainer>(in, trainer_, groups, push);
   ++in.progress.steps;
   co_await record(groups, learned, version);
   co_return in.progress.version;

@@ -18,7 +18,7 @@
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 

@@ -12,7 +12,7 @@
 #include "algorithms/language_models/rate_limited_log.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "algorithms/run/run_trainer.hpp"
+#include "algorithms/run/trainer_role.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {
@@ -111,12 +111,9 @@ task<std::int64_t> publish(service<sft_trainer> from) {
 }  // namespace
 
 task<std::int64_t> sft::update(std::vector<sft_batch> batches) {
-  const auto& examples = batches.front().examples;
-  const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
-    return trainer_.try_route<&sft_trainer::train_step>(examples, progress_remaining, chosen_lr);
-  };
   const auto push = [&] { return publish(trainer_); };
-  const auto learned = co_await make_update<learner_report>(in, train, push);
+  const auto learned =
+      co_await make_update<sft_trainer>(in, trainer_, std::move(batches.front().examples), push);
   ++in.progress.steps;
   co_await record(learned);
   co_return in.progress.version;
