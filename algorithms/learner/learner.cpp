@@ -40,8 +40,8 @@ double any_learner::scheduled_lr(double progress_remaining) const {
 
 void any_learner::begin_update(learner_report& report, double progress_remaining,
                                std::optional<double> chosen_lr) {
-  report.learning_rate = chosen_lr.value_or(scheduled_lr(progress_remaining));
   report.n_updates = ++n_updates_;
+  report.learning_rate = chosen_lr.value_or(scheduled_lr(progress_remaining));
 }
 
 void any_learner::visit_state(state_visitor& visit) {

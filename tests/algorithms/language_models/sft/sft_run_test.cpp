@@ -231,7 +231,7 @@ TEST_CASE("sft run: options without effect are told") {
   const stage on;
   auto config = on.config();
   config.total_steps = 4;
-  config.trainer.schedule = sft_schedule::constant;
+  config.trainer.schedule = lr_decay::constant;
   config.trainer.final_share = 0.1;
   config.trainer.lora.alpha = 3;
   config.evaluation.every_updates = 0;

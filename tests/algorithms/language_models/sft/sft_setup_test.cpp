@@ -223,7 +223,7 @@ TEST_CASE("sft setup: the number of updates is that of the epochs, or total_step
   CHECK(usual.trainer.lr == 1e-3);
   CHECK(usual.task.held_out == 0.1);
   CHECK(usual.learner().total_updates == 15);
-  CHECK(usual.learner().schedule == sft_schedule::linear);
+  CHECK(usual.learner().schedule == lr_decay::linear);
   config.trainer.epochs = 0.5;
   CHECK(completed(config, setup).total_steps == 3);
   config.trainer.lora.rank = 4;
