@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace troupe::detail {
@@ -37,30 +38,39 @@ void action_terms_node::forward(const action_head& head, graph_node& outputs, gr
   outputs_ = &outputs;
   log_std_ = head.continuous_size() > 0 ? log_std : nullptr;
   actions_ = actions;
-  float* result = resize(outputs.rows, 2);
+  d_entropy_ = nullptr;
+  float* log_prob = resize(outputs.rows, 1);
   want(outputs.is_trained() || (log_std_ && log_std_->is_trained()));
-  float* log_prob = grown(terms_, size());
-  float* entropy = log_prob + rows;
-  head.evaluate(outputs.value, log_stds(), rows, actions, choices_, log_prob, entropy);
-  for (std::ptrdiff_t row = 0; row < rows; ++row) {
-    result[2 * row] = log_prob[row];
-    result[2 * row + 1] = entropy[row];
-  }
+  head.evaluate(outputs.value, log_stds(), rows, actions, choices_, log_prob,
+                grown(entropy_, size()));
+}
+
+void action_terms_node::take_entropy_derivative(const float* derivatives) {
+  d_entropy_ = derivatives;
+  if (!has_derivative) std::fill_n(open_derivative(), size(), 0.0f);
 }
 
 void action_terms_node::backward() {
-  float* d_log_prob = grown(terms_, size());
-  float* d_entropy = d_log_prob + rows;
-  for (std::ptrdiff_t row = 0; row < rows; ++row) {
-    d_log_prob[row] = derivative[2 * row];
-    d_entropy[row] = derivative[2 * row + 1];
+  if (!d_entropy_) {
+    std::fill_n(grown(zeros_, size()), size(), 0.0f);
+    d_entropy_ = zeros_.data();
   }
   const float* d_outputs = grown(d_outputs_, outputs_->size());
   const float* d_log_std = grown(d_log_std_, log_std_ ? log_std_->size() : 0);
-  head_->backward(outputs_->value, log_stds(), rows, actions_, choices_, d_log_prob, d_entropy,
-                  d_outputs_.data(), d_log_std_.data());
+  head_->backward(outputs_->value, log_stds(), rows, actions_, choices_, derivative.data(),
+                  d_entropy_, d_outputs_.data(), d_log_std_.data());
   add_derivative(*outputs_, [=](std::ptrdiff_t i) { return d_outputs[i]; });
   if (log_std_) add_derivative(*log_std_, [=](std::ptrdiff_t i) { return d_log_std[i]; });
 }
+
+void entropy_node::forward(action_terms_node& terms) {
+  terms_ = &terms;
+  rows = terms.rows;
+  columns = 1;
+  value = terms.entropy();
+  want(terms.is_trained());
+}
+
+void entropy_node::backward() { terms_->take_entropy_derivative(derivative.data()); }
 
 }  // namespace troupe::detail

@@ -35,11 +35,20 @@ class variable {
   graph& owner() const { return *owner_; }
   std::size_t index() const { return index_; }
 
+  /// Returns whether both are the result of the same operation.
+  friend bool operator==(const variable&, const variable&) = default;
+
  private:
   graph* owner_ = nullptr;
   std::size_t index_ = 0;
   int rows_ = 0;
   int columns_ = 0;
+};
+
+/// The log-probabilities and the entropies of actions, [rows, 1] each.
+struct log_prob_and_entropy {
+  variable log_prob;
+  variable entropy;
 };
 
 /// A network's flat block of parameters as a rule sees it. graph::backward writes the derivative of
@@ -143,12 +152,12 @@ class graph {
   /// choices if x is a matrix of parameters. The memory of `chosen` must stay as it is until the
   /// next clear().
   virtual variable select_rows(variable x, std::span<const std::int64_t> chosen) = 0;
-  /// The log-probability and the entropy of each row's actions [rows, 2], whose distribution `head`
-  /// makes of a network's outputs [rows, head.outputs()]. `log_std` [1, A] or [rows, A] is read
-  /// only for continuous actions. The head, and the memory of the actions, must stay as they are
-  /// until the next clear().
-  virtual variable action_terms(const detail::action_head& head, variable outputs, variable log_std,
-                                const action_rows& actions) = 0;
+  /// The log-probability and the entropy of each row's actions, whose distribution `head` makes of
+  /// a network's outputs [rows, head.outputs()]. `log_std` [1, A] or [rows, A] is read only for
+  /// continuous actions. The head, and the memory of the actions, must stay as they are until the
+  /// next clear().
+  virtual log_prob_and_entropy action_terms(const detail::action_head& head, variable outputs,
+                                            variable log_std, const action_rows& actions) = 0;
   /// The columns of the largest elements of each row [rows], the first of equal ones. `allowed`
   /// [rows, columns] is above 0 for those that may be chosen; empty means all. Where a row allows
   /// none, all are allowed.

@@ -114,11 +114,14 @@ variable kernel_graph::select_rows(variable x, std::span<const std::int64_t> cho
   return last();
 }
 
-variable kernel_graph::action_terms(const detail::action_head& head, variable outputs,
-                                    variable log_std, const action_rows& actions) {
+log_prob_and_entropy kernel_graph::action_terms(const detail::action_head& head, variable outputs,
+                                                variable log_std, const action_rows& actions) {
   auto* log_stds = log_std.is_defined() ? &at(log_std) : nullptr;
-  next<detail::action_terms_node>().forward(head, at(outputs), log_stds, actions);
-  return last();
+  auto& terms = next<detail::action_terms_node>();
+  terms.forward(head, at(outputs), log_stds, actions);
+  const auto log_prob = last();
+  next<detail::entropy_node>().forward(terms);
+  return {log_prob, last()};
 }
 
 std::span<const std::int64_t> kernel_graph::argmax(variable x, std::span<const float> allowed) {

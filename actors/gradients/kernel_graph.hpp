@@ -35,8 +35,8 @@ class kernel_graph final : public graph {
   variable concat(std::span<const variable> parts) override;
   variable gather(variable x, std::span<const std::int64_t> chosen) override;
   variable select_rows(variable x, std::span<const std::int64_t> chosen) override;
-  variable action_terms(const detail::action_head& head, variable outputs, variable log_std,
-                        const action_rows& actions) override;
+  log_prob_and_entropy action_terms(const detail::action_head& head, variable outputs,
+                                    variable log_std, const action_rows& actions) override;
   std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) override;
   variable stop_gradient(variable x) override;
   variable mean(variable x, std::span<const float> weight) override;

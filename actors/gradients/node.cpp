@@ -5,7 +5,10 @@
 namespace troupe::detail {
 
 void gradient_blocks::clear() {
-  for (std::size_t i = 0; i < used_; ++i) records_[i].written.clear();
+  for (std::size_t i = 0; i < used_; ++i) {
+    records_[i].written.clear();
+    records_[i].overlaps = false;
+  }
   used_ = 0;
 }
 
@@ -30,6 +33,12 @@ void gradient_blocks::record::zero_gaps(std::size_t first, std::size_t last) {
   zero_until(last);
 }
 
+bool gradient_blocks::record::is_covered() const {
+  std::size_t count = 0;
+  for (const auto& each : written) count += each.count;
+  return !overlaps && count == gradient.size();
+}
+
 void gradient_blocks::use(const parameter_block& block) {
   if (!block.gradient.empty()) record_of(block.gradient);
 }
@@ -43,13 +52,20 @@ gradient_blocks::place gradient_blocks::part(const parameter_block& block, std::
     if (each.first == first && each.count == count) return {to, false};
     if (each.first < first + count && first < each.first + each.count) is_first = false;
   }
-  if (!is_first) of.zero_gaps(first, first + count);
+  if (!is_first) {
+    of.overlaps = true;
+    of.zero_gaps(first, first + count);
+  }
   of.written.push_back({first, count});
   return {to, is_first};
 }
 
 void gradient_blocks::finish() {
-  for (std::size_t i = 0; i < used_; ++i) records_[i].zero_gaps(0, records_[i].gradient.size());
+  for (std::size_t i = 0; i < used_; ++i) {
+    auto& each = records_[i];
+    if (each.is_covered()) continue;
+    each.zero_gaps(0, each.gradient.size());
+  }
 }
 
 float* graph_node::resize(int row_count, int column_count) {

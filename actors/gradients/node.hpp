@@ -40,7 +40,10 @@ class gradient_blocks {
   struct record {
     std::span<float> gradient;
     std::vector<part_range> written;
+    bool overlaps = false;  ///< Whether two of the parts have numbers in common.
 
+    /// Returns whether the parts, none of which overlap, are the whole gradient.
+    bool is_covered() const;
     /// Sets the numbers from `first` to `last` - 1 that no part has written to zero.
     void zero_gaps(std::size_t first, std::size_t last);
   };

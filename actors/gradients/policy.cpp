@@ -75,9 +75,9 @@ action_evaluation evaluate(graph& g, const actor_critic& net, const parameter_bl
   const auto x = seen(g, net, block, obs);
   const auto [features, outputs] = act(net, block, x);
   const auto log_std = log_std_of(g, net, block, features);
-  const auto terms = g.action_terms(net.head(), outputs, log_std, actions);
+  const auto [log_prob, entropy] = g.action_terms(net.head(), outputs, log_std, actions);
   const auto value = perceptron(net.critic(), x, block, net.critic_offset()).outputs;
-  return {slice(terms, 0, 1), slice(terms, 1, 1), value};
+  return {log_prob, entropy, value};
 }
 
 variable action_outputs(graph& g, const actor_critic& net, const parameter_block& block,

@@ -1,11 +1,9 @@
 #include "actors/gradients/rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
+#include "actors/gradients/size_checks.hpp"
 #include "actors/networks/allowed_choices.hpp"
 
 namespace troupe::detail {
@@ -85,11 +83,7 @@ void log_softmax_node::backward() {
 }
 
 void argmax_node::forward(const graph_node& x, std::span<const float> allowed) {
-  if (!allowed.empty() && allowed.size() != x.size()) {
-    throw std::invalid_argument(
-        fmt::format("graph: {} flags of what a matrix [{}, {}] allows, expected one an element",
-                    allowed.size(), x.rows, x.columns));
-  }
+  require_flags(x.rows, x.columns, allowed);
   rows = x.rows;
   columns = 0;
   chosen_.resize(x.rows);

@@ -1,18 +1,11 @@
 #include "actors/gradients/sum.hpp"
 
-#include <fmt/format.h>
-
-#include <stdexcept>
+#include "actors/gradients/size_checks.hpp"
 
 namespace troupe::detail {
 
 void sum_node::forward(graph_node& x, std::span<const float> weight, int count) {
-  if (x.columns != 1 || (!weight.empty() && weight.size() != x.size())) {
-    throw std::invalid_argument(
-        fmt::format("graph: a mean or sum of a matrix [{}, {}] with {} weights, "
-                    "expected a column, and a weight a row or none",
-                    x.rows, x.columns, weight.size()));
-  }
+  require_column(x.rows, x.columns, weight);
   x_ = &x;
   weight_ = weight;
   count_ = count;

@@ -4,23 +4,20 @@
 
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 namespace troupe::detail {
 namespace {
 
-using log_prob_and_entropy = std::pair<at::Tensor, at::Tensor>;
-
 // Returns the sums over categories of log p(choice) and of the entropy. `logits` has those of all
 // categories one after another, `chosen` is [N, categories].
-log_prob_and_entropy of_categories(const at::Tensor& logits, const std::vector<int>& categories,
-                                   const at::Tensor& chosen) {
+action_term_tensors of_categories(const at::Tensor& logits, const std::vector<int>& categories,
+                                  const at::Tensor& chosen) {
   at::Tensor log_prob, entropy;
   std::int64_t from = 0;
   for (std::size_t i = 0; i < categories.size(); ++i) {
     const auto log_p = at::log_softmax(logits.narrow(1, from, categories[i]), 1);
-    const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1)).squeeze(1);
-    const auto entropy_i = -(log_p.exp() * log_p).sum(1);
+    const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1));
+    const auto entropy_i = -(log_p.exp() * log_p).sum(1, true);
     log_prob = i == 0 ? log_prob_i : log_prob + log_prob_i;
     entropy = i == 0 ? entropy_i : entropy + entropy_i;
     from += categories[i];
@@ -30,29 +27,33 @@ log_prob_and_entropy of_categories(const at::Tensor& logits, const std::vector<i
 
 // Returns the sums over zeros and ones of log p(bit) and of the entropy, for logits [N, bits]:
 // log p(1) = -softplus(-logit), log p(0) = -softplus(logit).
-log_prob_and_entropy of_bits(const at::Tensor& logits, const at::Tensor& bits) {
+action_term_tensors of_bits(const at::Tensor& logits, const at::Tensor& bits) {
   const auto log_prob = bits.to(logits.scalar_type()) * logits - at::softplus(logits);
   const auto entropy = at::softplus(logits) - at::sigmoid(logits) * logits;
-  return {log_prob.sum(1), entropy.sum(1)};
+  return {log_prob.sum(1, true), entropy.sum(1, true)};
 }
 
-log_prob_and_entropy of_gaussian(const at::Tensor& mean, const at::Tensor& log_std,
-                                 const at::Tensor& action) {
+action_term_tensors of_gaussian(const at::Tensor& mean, const at::Tensor& log_std,
+                                const at::Tensor& action) {
   const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
   const auto z = (action - mean) * (-log_std).exp();
-  const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
-  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(1).expand({mean.size(0)});
+  const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1, true);
+  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(1, true).expand({mean.size(0), 1});
   return {log_prob, entropy};
 }
 
 }  // namespace
 
-at::Tensor action_terms(const action_head& head, const at::Tensor& outputs,
-                        const at::Tensor& log_std, const action_tensors& actions) {
-  at::Tensor log_prob, entropy;
-  const auto add = [&](const log_prob_and_entropy& part) {
-    log_prob = log_prob.defined() ? log_prob + part.first : part.first;
-    entropy = entropy.defined() ? entropy + part.second : part.second;
+action_term_tensors action_terms(const action_head& head, const at::Tensor& outputs,
+                                 const at::Tensor& log_std, const action_tensors& actions) {
+  action_term_tensors terms;
+  const auto add = [&](const action_term_tensors& part) {
+    if (!terms.log_prob.defined()) {
+      terms = part;
+      return;
+    }
+    terms.log_prob = terms.log_prob + part.log_prob;
+    terms.entropy = terms.entropy + part.entropy;
   };
   const std::int64_t floats = head.continuous_size(), bits = head.bits();
   const auto& categories = head.categories();
@@ -64,7 +65,7 @@ at::Tensor action_terms(const action_head& head, const at::Tensor& outputs,
     add(of_bits(logits.narrow(1, logits.size(1) - bits, bits),
                 actions.choice.narrow(1, count, bits)));
   }
-  return at::stack({log_prob, entropy}, 1);
+  return terms;
 }
 
 }  // namespace troupe::detail

@@ -13,9 +13,15 @@ struct action_tensors {
   at::Tensor value;   ///< [N, A]; undefined where there are none
 };
 
-/// Returns the log-probabilities and the entropies of actions, [N, 2], with autograd. `outputs` is
-/// [N, outputs], `log_std` [1, A] or [N, A], undefined without continuous actions.
-at::Tensor action_terms(const action_head& head, const at::Tensor& outputs,
-                        const at::Tensor& log_std, const action_tensors& actions);
+/// The log-probabilities and the entropies of actions, [N, 1] each.
+struct action_term_tensors {
+  at::Tensor log_prob;
+  at::Tensor entropy;
+};
+
+/// Returns the log-probabilities and the entropies of actions with autograd. `outputs` is [N,
+/// outputs], `log_std` [1, A] or [N, A], undefined without continuous actions.
+action_term_tensors action_terms(const action_head& head, const at::Tensor& outputs,
+                                 const at::Tensor& log_std, const action_tensors& actions);
 
 }  // namespace troupe::detail

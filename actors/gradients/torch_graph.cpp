@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/gradients/choices.hpp"
+#include "actors/gradients/size_checks.hpp"
 #include "actors/gradients/torch_action_terms.hpp"
 #include "actors/kernels/dense_kernels.hpp"
 #include "actors/networks/feature_extractor.hpp"
@@ -16,14 +17,12 @@
 namespace troupe {
 namespace {
 
-at::Tensor view_of(std::span<const float> numbers) {
-  return at::from_blob(const_cast<float*>(numbers.data()),
-                       {static_cast<std::int64_t>(numbers.size())}, at::kFloat);
+at::Tensor view_of(std::span<const float> numbers, at::IntArrayRef sizes) {
+  return at::from_blob(const_cast<float*>(numbers.data()), sizes, at::kFloat);
 }
 
-at::Tensor view_of(std::span<const std::int64_t> numbers) {
-  return at::from_blob(const_cast<std::int64_t*>(numbers.data()),
-                       {static_cast<std::int64_t>(numbers.size())}, at::kLong);
+at::Tensor view_of(std::span<const std::int64_t> numbers, at::IntArrayRef sizes) {
+  return at::from_blob(const_cast<std::int64_t*>(numbers.data()), sizes, at::kLong);
 }
 
 bool is_same(const parameter_block& a, const parameter_block& b) {
@@ -41,6 +40,7 @@ void torch_graph::clear() {
   results_.clear();
   leaves_.clear();
   blocks_.clear();
+  gradients_.clear();
   read_.clear();
 }
 
@@ -50,19 +50,20 @@ variable torch_graph::keep(at::Tensor result) {
   return {*this, results_.size() - 1, rows, columns};
 }
 
-at::Tensor torch_graph::there(std::span<const float> numbers) const {
-  return link_.to_device(view_of(numbers).to(type_));
+at::Tensor torch_graph::there(std::span<const float> numbers, at::IntArrayRef sizes) const {
+  const auto here = view_of(numbers, sizes);
+  return link_.to_device(type_ == at::kFloat ? here : here.to(type_));
 }
 
 variable torch_graph::constant(std::span<const float> numbers, int columns) {
-  return keep(there(numbers).view({-1, columns}));
+  return keep(there(numbers, {detail::whole_rows(numbers, columns), columns}));
 }
 
 const at::Tensor& torch_graph::copy_of(const parameter_block& block) {
   for (const auto& each : blocks_) {
     if (is_same(each.block, block)) return each.there;
   }
-  blocks_.push_back({block, there(block.values)});
+  blocks_.push_back({block, there(block.values, {std::ssize(block.values)})});
   return blocks_.back().there;
 }
 
@@ -74,10 +75,16 @@ at::Tensor torch_graph::part(const parameter_block& block, std::size_t first,
       return each.part;
     }
   }
-  auto part = copy_of(block)
-                  .narrow(0, static_cast<std::int64_t>(first), c10::multiply_integers(sizes))
-                  .view(sizes)
-                  .detach();
+  const auto count = c10::multiply_integers(sizes);
+  detail::require_within(first, static_cast<int>(count / sizes.back()),
+                         static_cast<int>(sizes.back()), block.values.size());
+  at::Tensor part;
+  if (type_ == at::kFloat && link_.is_host()) {
+    part = view_of(block.values.subspan(first, static_cast<std::size_t>(count)), sizes);
+  } else {
+    part = copy_of(block).narrow(0, static_cast<std::int64_t>(first), count).view(sizes).detach();
+  }
+  gradients_.use(block);
   if (!block.gradient.empty()) part.requires_grad_();
   leaves_.push_back({block, first, part});
   return part;
@@ -214,17 +221,17 @@ variable torch_graph::concat(std::span<const variable> parts) {
 variable torch_graph::gather(variable x, std::span<const std::int64_t> chosen) {
   const at::AutoGradMode with_grad(true);
   detail::require_choices(chosen, x.columns());
-  return keep(at(x).gather(1, link_.to_device(view_of(chosen)).unsqueeze(1)));
+  return keep(at(x).gather(1, link_.to_device(view_of(chosen, {std::ssize(chosen), 1}))));
 }
 
 variable torch_graph::select_rows(variable x, std::span<const std::int64_t> chosen) {
   const at::AutoGradMode with_grad(true);
   detail::require_choices(chosen, x.rows());
-  return keep(at::embedding(at(x), link_.to_device(view_of(chosen))));
+  return keep(at::embedding(at(x), link_.to_device(view_of(chosen, {std::ssize(chosen)}))));
 }
 
-variable torch_graph::action_terms(const detail::action_head& head, variable outputs,
-                                   variable log_std, const action_rows& actions) {
+log_prob_and_entropy torch_graph::action_terms(const detail::action_head& head, variable outputs,
+                                               variable log_std, const action_rows& actions) {
   const at::AutoGradMode with_grad(true);
   const auto rows = static_cast<std::size_t>(outputs.rows());
   const auto choices = head.choice_count(),
@@ -232,19 +239,23 @@ variable torch_graph::action_terms(const detail::action_head& head, variable out
   detail::action_tensors here;
   if (choices > 0) {
     const std::span chosen(actions.choice, rows * choices);
-    here.choice = link_.to_device(view_of(chosen)).view({outputs.rows(), -1});
+    here.choice =
+        link_.to_device(view_of(chosen, {outputs.rows(), static_cast<std::int64_t>(choices)}));
   }
   if (floats > 0) {
-    here.value = there({actions.value, rows * floats}).view({outputs.rows(), -1});
+    here.value = there({actions.value, rows * floats}, {outputs.rows(), head.continuous_size()});
   }
-  return keep(
-      detail::action_terms(head, at(outputs), floats > 0 ? at(log_std) : at::Tensor(), here));
+  auto terms =
+      detail::action_terms(head, at(outputs), floats > 0 ? at(log_std) : at::Tensor(), here);
+  const auto log_prob = keep(std::move(terms.log_prob));
+  return {log_prob, keep(std::move(terms.entropy))};
 }
 
 std::span<const std::int64_t> torch_graph::argmax(variable x, std::span<const float> allowed) {
+  detail::require_flags(x.rows(), x.columns(), allowed);
   auto values = at(x).detach();
   if (!allowed.empty()) {
-    const auto forbidden = there(allowed).view(values.sizes()) <= 0;
+    const auto forbidden = there(allowed, values.sizes()) <= 0;
     values = values.masked_fill(forbidden & ~forbidden.all(1, true),
                                 -std::numeric_limits<double>::infinity());
   }
@@ -256,36 +267,46 @@ variable torch_graph::stop_gradient(variable x) { return keep(at(x).detach()); }
 
 variable torch_graph::mean(variable x, std::span<const float> weight) {
   const at::AutoGradMode with_grad(true);
+  detail::require_column(x.rows(), x.columns(), weight);
   const auto& column = at(x);
-  const auto weighted = weight.empty() ? column : column * there(weight).unsqueeze(1);
+  const auto weighted = weight.empty() ? column : column * there(weight, column.sizes());
   return keep(weighted.mean().view({1, 1}));
 }
 
 variable torch_graph::sum(variable x, std::span<const float> weight) {
   const at::AutoGradMode with_grad(true);
+  detail::require_column(x.rows(), x.columns(), weight);
   const auto& column = at(x);
-  const auto weighted = weight.empty() ? column : column * there(weight).unsqueeze(1);
+  const auto weighted = weight.empty() ? column : column * there(weight, column.sizes());
   return keep(weighted.sum().view({1, 1}));
 }
 
 void torch_graph::backward(variable loss) {
   std::vector<at::Tensor> trained;
-  for (const auto& each : blocks_) std::ranges::fill(each.block.gradient, 0.0f);
   for (const auto& each : leaves_) {
     if (!each.block.gradient.empty()) trained.push_back(each.part);
   }
-  if (!at(loss).requires_grad()) return;
-  const auto found = torch::autograd::grad({at(loss)}, trained, {}, {}, false,
-                                           /*allow_unused=*/true);
-  auto derivative = found.begin();
-  for (const auto& each : leaves_) {
-    if (each.block.gradient.empty()) continue;
-    const auto& d = *derivative++;
-    if (!d.defined()) continue;
-    const auto numbers = link_.to_host(d).to(at::kFloat).contiguous();
-    const float* from = numbers.data_ptr<float>();
-    float* to = each.block.gradient.data() + each.first;
-    for (std::int64_t i = 0; i < numbers.numel(); ++i) to[i] += from[i];
+  if (at(loss).requires_grad()) {
+    const auto found = torch::autograd::grad({at(loss)}, trained, {}, {}, false,
+                                             /*allow_unused=*/true);
+    auto derivative = found.begin();
+    for (const auto& each : leaves_) {
+      if (each.block.gradient.empty()) continue;
+      const auto& d = *derivative++;
+      if (d.defined()) write(each, link_.to_host(d).to(at::kFloat).contiguous());
+    }
+  }
+  gradients_.finish();
+}
+
+void torch_graph::write(const leaf& of, const at::Tensor& derivative) {
+  const auto count = static_cast<std::size_t>(derivative.numel());
+  const float* from = derivative.data_ptr<float>();
+  const auto [to, is_first] = gradients_.part(of.block, of.first, count);
+  if (is_first) {
+    std::copy_n(from, count, to);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
   }
 }
 

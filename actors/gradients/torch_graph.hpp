@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "actors/gradients/graph.hpp"
+#include "actors/gradients/node.hpp"
 #include "actors/networks/device_link.hpp"
 
 namespace troupe {
@@ -37,8 +37,8 @@ class torch_graph final : public graph {
   variable concat(std::span<const variable> parts) override;
   variable gather(variable x, std::span<const std::int64_t> chosen) override;
   variable select_rows(variable x, std::span<const std::int64_t> chosen) override;
-  variable action_terms(const detail::action_head& head, variable outputs, variable log_std,
-                        const action_rows& actions) override;
+  log_prob_and_entropy action_terms(const detail::action_head& head, variable outputs,
+                                    variable log_std, const action_rows& actions) override;
   std::span<const std::int64_t> argmax(variable x, std::span<const float> allowed) override;
   variable stop_gradient(variable x) override;
   variable mean(variable x, std::span<const float> weight) override;
@@ -62,15 +62,19 @@ class torch_graph final : public graph {
 
   variable keep(at::Tensor result);
   const at::Tensor& at(variable x) const { return results_[x.index()]; }
-  at::Tensor there(std::span<const float> numbers) const;
+  /// The numbers on the device, in the engine's precision.
+  at::Tensor there(std::span<const float> numbers, at::IntArrayRef sizes) const;
   const at::Tensor& copy_of(const parameter_block& block);
   at::Tensor part(const parameter_block& block, std::size_t first, at::IntArrayRef sizes);
+  /// Writes the derivative by a leaf to its block's gradient.
+  void write(const leaf& of, const at::Tensor& derivative);
 
   detail::device_link link_;
   at::ScalarType type_;
   std::vector<at::Tensor> results_;
   std::vector<block_copy> blocks_;
   std::vector<leaf> leaves_;
+  detail::gradient_blocks gradients_;
   std::vector<at::Tensor> read_;  // what values() and argmax() have returned views of
 };
 

@@ -27,6 +27,11 @@ variable value_losses(const ppo_loss_inputs& in, const ppo_loss_options& options
   return maximum(loss_of(in.value), clipped);
 }
 
+struct weighted_loss {
+  variable loss;                   // [1, 1]
+  double importance_weight = 1.0;  // the mean
+};
+
 /// The share of ratios that are further than `range` from 1.
 double clip_fraction(variable ratio, float range) {
   const auto ratios = values(ratio);
@@ -50,17 +55,25 @@ ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& opti
              .importance_weight = 0.0}};
   }
   const auto advantage = acted(in.advantage), proximal = acted(in.proximal_log_prob);
-  const auto weight = clamp(unbounded_exp(proximal - acted(in.behaviour_log_prob)), 0.0f,
-                            static_cast<float>(options.importance_cap));
-
   const auto log_ratio = acted(in.log_prob) - proximal;
   const auto ratio = unbounded_exp(log_ratio);
   const auto clipped = clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);
   const auto surrogate = minimum(ratio * advantage, clipped * advantage);
-  const auto policy_gradient_loss = -mean(weight * surrogate);
+  const auto [policy_gradient_loss, importance_weight] = [&]() -> weighted_loss {
+    const auto cap = static_cast<float>(options.importance_cap);
+    if (in.proximal_log_prob == in.behaviour_log_prob) {  // All weights are exp(0).
+      const float weight = std::min(1.0f, cap);
+      return {-weight * mean(surrogate), weight};
+    }
+    const auto weight = clamp(unbounded_exp(proximal - acted(in.behaviour_log_prob)), 0.0f, cap);
+    return {-mean(weight * surrogate), number(mean(weight))};
+  }();
   const auto entropy_loss = -mean(acted(in.entropy));
-  const auto loss = policy_gradient_loss + static_cast<float>(options.ent_coef) * entropy_loss +
-                    weighted_value_loss;
+  auto policy_loss = policy_gradient_loss;
+  if (options.ent_coef != 0.0) {
+    policy_loss = policy_loss + static_cast<float>(options.ent_coef) * entropy_loss;
+  }
+  const auto loss = policy_loss + weighted_value_loss;
 
   return {loss,
           {.loss = number(loss),
@@ -69,7 +82,7 @@ ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& opti
            .entropy_loss = number(entropy_loss),
            .approx_kl = number(mean((ratio - 1.0f) - log_ratio)),
            .clip_fraction = clip_fraction(ratio, clip_range),
-           .importance_weight = number(mean(weight))}};
+           .importance_weight = importance_weight}};
 }
 
 }  // namespace troupe

@@ -16,8 +16,8 @@ struct ppo_loss_inputs {
   variable entropy;             ///< entropy of pi(.|s) under the trained weights
   variable value;               ///< V(s) under the trained weights
   variable behaviour_log_prob;  ///< log pi(a|s) under the weights that acted
-  /// log pi(a|s) under the weights with which the update began: behaviour_log_prob, unless others
-  /// acted.
+  /// log pi(a|s) under the weights with which the update began: behaviour_log_prob itself, unless
+  /// others acted.
   variable proximal_log_prob;
   variable advantage;  ///< the advantage, already normalised if the options want it
   variable returns;    ///< the target of V(s)

@@ -63,6 +63,8 @@ variable layer_of(const arguments& in, activation kind) {
 /// The first row of y.
 variable other_row(const arguments& in) { return in.g.parameter(in.block, second, 1, columns); }
 
+variable both(const log_prob_and_entropy& terms) { return concat({terms.log_prob, terms.entropy}); }
+
 const std::vector<operation_case>& cases() {
   static const std::vector<operation_case> all{
       {"x + y", [](const auto& in) { return in.x + in.y; }},
@@ -151,34 +153,42 @@ const std::vector<operation_case>& cases() {
        }},
       {"action_terms of one choice",
        [](const auto& in) {
-         return in.g.action_terms(one_choice, in.x, {}, {.choice = choices.data()});
+         return both(in.g.action_terms(one_choice, in.x, {}, {.choice = choices.data()}));
+       }},
+      {"the log-probability alone of action_terms",
+       [](const auto& in) {
+         return in.g.action_terms(one_choice, in.x, {}, {.choice = choices.data()}).log_prob;
+       }},
+      {"the entropy alone of action_terms",
+       [](const auto& in) {
+         return in.g.action_terms(one_choice, in.x, {}, {.choice = choices.data()}).entropy;
        }},
       {"action_terms of two choices",
        [](const auto& in) {
-         return in.g.action_terms(two_choices, in.x, {}, {.choice = bits.data()});
+         return both(in.g.action_terms(two_choices, in.x, {}, {.choice = bits.data()}));
        }},
       {"action_terms of masked choices",
        [](const auto& in) {
          const auto logits = masked(in.x, in.g.constant(some_allowed, columns));
          const auto terms = in.g.action_terms(one_choice, logits, {}, {.choice = choices.data()});
-         return slice(terms, 1, 1);  // the log-probability of what is forbidden is -1e8
+         return terms.entropy;  // the log-probability of what is forbidden is -1e8
        }},
       {"action_terms of bits",
        [](const auto& in) {
-         return in.g.action_terms(four_bits, in.x, {}, {.choice = bits.data()});
+         return both(in.g.action_terms(four_bits, in.x, {}, {.choice = bits.data()}));
        }},
       {"action_terms of a Gaussian with one deviation for all rows",
        [](const auto& in) {
-         return in.g.action_terms(gaussian, in.x, in.row, {.value = moves.data()});
+         return both(in.g.action_terms(gaussian, in.x, in.row, {.value = moves.data()}));
        }},
       {"action_terms of a Gaussian with deviations of each row",
        [](const auto& in) {
-         return in.g.action_terms(gaussian, in.x, in.y, {.value = moves.data()});
+         return both(in.g.action_terms(gaussian, in.x, in.y, {.value = moves.data()}));
        }},
       {"action_terms of all kinds",
        [](const auto& in) {
-         return in.g.action_terms(mixed, in.x, in.column,
-                                  {.choice = bits.data(), .value = moves.data()});
+         return both(in.g.action_terms(mixed, in.x, in.column,
+                                       {.choice = bits.data(), .value = moves.data()}));
        }},
       {"stop_gradient", [](const auto& in) { return in.x * stop_gradient(square(in.x)); }},
       {"linear layer", [](const auto& in) { return layer_of(in, activation::linear); }},
@@ -458,6 +468,22 @@ TEST_CASE("graph: sizes that don't fit are refused") {
   CHECK_THROWS_WITH(g.constant(numbers, 5), Contains("12 numbers in rows of 5"));
   CHECK_THROWS_WITH(g.backward(x), Contains("a loss [3, 4], expected one number"));
   CHECK_THROWS_WITH(g.parameter({numbers}, 10, 1, 3), Contains("from parameter 10 on"));
+}
+
+TEST_CASE("graph: memory that is shorter than what is read of it is refused by both engines") {
+  using Catch::Contains;
+  engines on;
+  const std::vector<float> numbers(12, 1.0f);
+  const auto some = std::span(numbers).first(2);
+  for (graph* g : {static_cast<graph*>(&on.kernels), static_cast<graph*>(&on.exact)}) {
+    const auto column = g->constant(std::span(numbers).first(3));
+    CHECK_THROWS_WITH(mean(column, some), Contains("a matrix [3, 1] with 2 weights"));
+    CHECK_THROWS_WITH(sum(column, some), Contains("a matrix [3, 1] with 2 weights"));
+    CHECK_THROWS_WITH(argmax(column, some), Contains("2 flags of what a matrix [3, 1] allows"));
+    CHECK_THROWS_WITH(g->constant(numbers, 5), Contains("12 numbers in rows of 5"));
+    CHECK_THROWS_WITH(g->constant(numbers, 0), Contains("12 numbers in rows of 0"));
+    CHECK_THROWS_WITH(g->parameter({numbers}, 10, 1, 3), Contains("from parameter 10 on"));
+  }
 }
 
 TEST_CASE("graph: a choice that is out of range is refused by both engines") {

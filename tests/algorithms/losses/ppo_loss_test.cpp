@@ -79,11 +79,13 @@ loss_and_gradient loss_by(graph& g, const loss_rows& of, const ppo_loss_options&
   const auto trained = [&](int column) {
     return g.parameter({block, gradient}, column * of.count(), rows, 1);
   };
+  const auto behaviour = g.constant(of.behaviour);
+  const bool is_fresh = of.proximal == of.behaviour;
   const auto result = ppo_loss({.log_prob = trained(0),
                                 .entropy = trained(1),
                                 .value = trained(2),
-                                .behaviour_log_prob = g.constant(of.behaviour),
-                                .proximal_log_prob = g.constant(of.proximal),
+                                .behaviour_log_prob = behaviour,
+                                .proximal_log_prob = is_fresh ? behaviour : g.constant(of.proximal),
                                 .advantage = g.constant(of.advantage),
                                 .returns = g.constant(of.returns),
                                 .old_value = g.constant(of.old_value),
@@ -279,6 +281,19 @@ TEST_CASE("ppo_loss: stale rows weigh proximal / behaviour, at most the cap", "[
   on_both(in, {.importance_cap = 10.0}, [](const loss_and_gradient& out) {
     CHECK(out.metrics.importance_weight == Approx(7.5 / 4));
   });
+}
+
+TEST_CASE("ppo_loss: fresh rows weigh 1, at most the cap", "[losses]") {
+  // The surrogates of four_rows are 1.2, .5, 2.2 and -1.5; their mean is .6.
+  for (const double cap : {0.5, 1.0, 2.0}) {
+    on_both(four_rows(), {.importance_cap = cap}, [cap](const loss_and_gradient& out) {
+      const double weight = std::min(cap, 1.0);
+      CHECK(out.metrics.policy_gradient_loss == Approx(-0.6 * weight));
+      CHECK(out.metrics.importance_weight == Approx(weight));
+      const auto w = static_cast<float>(weight);
+      check(out.log_prob, {0.0f, -0.5f * w / 4, -2.2f * w / 4, 1.5f * w / 4});
+    });
+  }
 }
 
 TEST_CASE("ppo_loss: clipped rows have no gradient, the others -A r / N", "[losses]") {
