@@ -12,10 +12,12 @@
 #include "actors/reward/weighted_reward.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
 #include "algorithms/loops/task_schedule.hpp"
+#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/q_learning/q_learner.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
+#include "algorithms/off_policy/q_learning/tabular_learner.hpp"
 #include "algorithms/off_policy/q_learning/tabular_policy.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/rollout.hpp"
@@ -83,7 +85,7 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
                        &rollout_queue::counts, &rollout_queue::save, &rollout_queue::restore>() ==
         "");
   CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore,
-                       &joint_trainer::train_step, &q_learning::table_trainer::train_step>() == "");
+                       &joint_trainer::train_step, &trainer<tabular_learner>::train_step>() == "");
   CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
                        &collector::set_level, &collector::set_turns, &collector::take_graded,
                        &off_policy_trainer::publish, &off_policy_trainer::save>() == "");

@@ -100,7 +100,7 @@ TEST_CASE("q_learner: a restored learner goes on bit for bit") {
   CHECK(*one.learn(more).values == *other.learn(more).values);
   CHECK(one.save() == other.save());
   CHECK_THROWS_WITH(q_learner(4, 2, options).restore(one.save()),
-                    "q_learning: expected a table of 8 entries, got 10");
+                    "q_learning state: values: expected 8 numbers, got 10");
 }
 
 TEST_CASE("q_learner: an impossible step is refused and teaches nothing") {
