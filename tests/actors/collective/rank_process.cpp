@@ -34,7 +34,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-std::string variable(const char* name) {
+std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   if (!value)
     throw std::runtime_error(std::string(name) + " is not set: no rank_process began this");
@@ -81,13 +81,13 @@ int rank_process::wait(std::chrono::seconds limit) {
 
 gloo_rendezvous rank_of_this_process() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (std::to_string(::getppid()) != variable("TROUPE_TEST_PARENT")) {
+  if (std::to_string(::getppid()) != environment_variable("TROUPE_TEST_PARENT")) {
     throw std::runtime_error("the process that began this rank has ended");
   }
-  return {.rank = std::stoul(variable("TROUPE_TEST_RANK")),
-          .world = std::stoul(variable("TROUPE_TEST_WORLD")),
-          .file = variable("TROUPE_TEST_FILE"),
-          .timeout = std::chrono::milliseconds(std::stol(variable("TROUPE_TEST_TIMEOUT_MS")))};
+  return {.rank = std::stoul(environment_variable("TROUPE_TEST_RANK")),
+          .world = std::stoul(environment_variable("TROUPE_TEST_WORLD")),
+          .file = environment_variable("TROUPE_TEST_FILE"),
+          .timeout = std::chrono::milliseconds(std::stol(environment_variable("TROUPE_TEST_TIMEOUT_MS")))};
 }
 
 }  // namespace troupe
