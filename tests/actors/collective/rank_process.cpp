@@ -87,7 +87,8 @@ gloo_rendezvous rank_of_this_process() {
   return {.rank = std::stoul(environment_variable("TROUPE_TEST_RANK")),
           .world = std::stoul(environment_variable("TROUPE_TEST_WORLD")),
           .file = environment_variable("TROUPE_TEST_FILE"),
-          .timeout = std::chrono::milliseconds(std::stol(environment_variable("TROUPE_TEST_TIMEOUT_MS")))};
+          .timeout =
+              std::chrono::milliseconds(std::stol(environment_variable("TROUPE_TEST_TIMEOUT_MS")))};
 }
 
 }  // namespace troupe
