@@ -43,9 +43,8 @@ struct grpo_report : learner_report {
   }
 };
 
-/// Improves the weights of a model by GRPO, one batch of groups at a time. An update takes several
-/// optimiser steps. A batch without trainable answers does not change the weights. The first of
-/// them are the reference of the KL penalty, if there is one.
+/// Improves the weights of a model by GRPO, one batch of groups at a time. An update may take
+/// several optimiser steps, and takes none on a batch without trainable answers.
 class grpo_learner final : public language_model_learner<std::vector<answer_group>, grpo_report> {
  public:
   /// Keeps the first weights as the reference if options.kl_coef isn't 0. With LoRA the first

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "actors/weights/give_weights.hpp"
+#include "algorithms/run/trainer_role.hpp"
 
 namespace troupe {
 
@@ -12,9 +12,7 @@ task<std::int64_t> push_weights(service<grpo_trainer> from, service<llm::generat
                                 std::shared_ptr<loops::update_gate> gate) {
   std::optional<loops::update_gate::closure> closed;
   if (gate) closed.emplace(co_await gate->close());
-  const auto fresh = co_await from.route<&grpo_trainer::publish>();
-  co_await give_weights<&llm::generator::update>(std::move(to), fresh);
-  co_return fresh.version;
+  co_return co_await push_to<&llm::generator::update>(std::move(from), std::vector{std::move(to)});
 }
 
 }  // namespace troupe
