@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "actors/kernels/dense_kernels.hpp"
+#include "actors/kernels/norm_kernels.hpp"
 
 namespace troupe::detail {
 

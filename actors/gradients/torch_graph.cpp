@@ -9,7 +9,7 @@
 #include "actors/gradients/choices.hpp"
 #include "actors/gradients/size_checks.hpp"
 #include "actors/gradients/torch_action_terms.hpp"
-#include "actors/kernels/dense_kernels.hpp"
+#include "actors/kernels/norm_kernels.hpp"
 #include "actors/networks/feature_extractor.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/networks/mlp_autograd.hpp"

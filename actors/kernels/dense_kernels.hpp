@@ -49,17 +49,6 @@ void activate(activation kind, std::ptrdiff_t count, float* y);
 /// std::logic_error for silu, whose derivative is no function of its result.
 void activate_backward(activation kind, std::ptrdiff_t count, const float* y, float* d_y);
 
-/// What is added to a row's variance before its square root is taken. It is PyTorch's default.
-inline constexpr double layer_norm_eps = 1e-5;
-/// Writes normalised[rows, columns], (x - m) / sqrt(v + eps) with the mean m and the variance v of
-/// each row, and the inverses of these square roots, inverse_deviation[rows], unless it is null.
-/// `normalised` may be x.
-void normalise_rows(const float* x, std::ptrdiff_t rows, std::ptrdiff_t columns, float* normalised,
-                    float* inverse_deviation = nullptr);
-/// Writes y[rows, columns] = activation(scale[columns] x + shift[columns]). y may be x.
-void scale_rows(const float* x, const float* scale, const float* shift, activation kind,
-                std::ptrdiff_t rows, std::ptrdiff_t columns, float* y);
-
 /// Writes sum[columns], the column sums of rows[rows, columns].
 void sum_rows(const float* rows, std::ptrdiff_t row_count, std::ptrdiff_t columns, float* sum);
 

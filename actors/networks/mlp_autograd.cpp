@@ -2,7 +2,7 @@
 
 #include "actors/networks/mlp_autograd.hpp"
 
-#include "actors/kernels/dense_kernels.hpp"
+#include "actors/kernels/norm_kernels.hpp"
 
 namespace troupe::detail {
 

@@ -274,7 +274,8 @@ std::vector<subject> several_agents() {
       {"mappo", "mappo", joint_ppo + meeting},
       {"mappo, policies of their own", "mappo", joint_ppo + meeting + own + linear},
       {"mappo, layers that actor and critic share", "mappo",
-       joint_ppo + own_critic + options{"env.id=Turns-v0", "policy.shared_hidden=[6]"}},
+       joint_ppo + own_critic +
+           options{"env.id=Turns-v0", "critic=observations", "policy.shared_hidden=[6]"}},
       {"mappo, a network of one's own", "mappo", joint_ppo + meeting + own + gated},
       {"mappo, its code's ways", "mappo",
        joint_ppo + meeting + scaled +
