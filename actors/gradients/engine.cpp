@@ -3,6 +3,7 @@
 #include "actors/gradients/engine.hpp"
 
 #include "actors/gradients/kernel_graph.hpp"
+#include "actors/gradients/observed_graph.hpp"
 #include "actors/gradients/torch_graph.hpp"
 #include "actors/networks/backend_choice.hpp"
 
@@ -19,8 +20,8 @@ bool uses_fused(gradient_backend backend, const detail::network_stack& net) {
 }  // namespace
 
 std::unique_ptr<graph> make_graph(bool fused, const detail::device_link& link) {
-  if (fused) return std::make_unique<kernel_graph>();
-  return std::make_unique<torch_graph>(link);
+  if (fused) return detail::observed(std::make_unique<kernel_graph>(), link);
+  return detail::observed(std::make_unique<torch_graph>(link), link);
 }
 
 std::unique_ptr<graph> make_graph(gradient_backend backend, const detail::network_stack& net) {

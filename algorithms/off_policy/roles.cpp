@@ -242,8 +242,14 @@ algorithm algorithm_with(off_policy_algorithm algorithm) {
   auto check_model = [settings, make = algorithm.make_learner](const saved_model& model) {
     start_from(*make(shape_for(settings, spec_of(settings.env))), model);
   };
+  auto make_update = [make = algorithm.make_learner, rows = static_cast<int>(algorithm.batch_size)](
+                         const network_shape& shape, std::uint64_t seed) -> std::function<void()> {
+    return [learner = std::shared_ptr<transition_learner>(make(shape)),
+            batch = random_batch(shape, std::min(rows, 64), seed)] { learner->update(batch); };
+  };
   auto made = make_algorithm<off_policy>(std::move(settings), check, std::move(algorithm));
   made.check_model = std::move(check_model);
+  made.make_update = std::move(make_update);
   return made;
 }
 

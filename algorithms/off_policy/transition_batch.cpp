@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/random/action_random.hpp"
+
 namespace troupe {
 
 void transition_batch::resize(int count, const network_shape& shape) {
@@ -18,6 +20,25 @@ void transition_batch::resize(int count, const network_shape& shape) {
   agent_reward.resize(n * shape.agents.size());
   agent_terminated.resize(n * shape.agents.size());
   weight.clear();
+}
+
+transition_batch random_batch(const network_shape& shape, int rows, std::uint64_t seed) {
+  action_random random(seed);
+  transition_batch batch;
+  batch.resize(rows, shape);
+  for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward, &batch.agent_reward}) {
+    random.fill_normal(*column);
+  }
+  for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
+  const auto choices = shape.choices();
+  for (std::size_t i = 0; i < batch.choice.size(); ++i) {
+    batch.choice[i] = static_cast<std::int64_t>(random.below(choices[i % choices.size()]));
+  }
+  for (auto* column : {&batch.terminated, &batch.agent_terminated}) {
+    for (auto& t : *column) t = random.below(4) == 0 ? 1.0f : 0.0f;
+  }
+  for (auto& d : batch.discount) d = 0.97f;
+  return batch;
 }
 
 void check(const transition_batch& batch, const network_shape& shape) {

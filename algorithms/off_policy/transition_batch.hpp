@@ -34,6 +34,10 @@ struct transition_batch {
   void resize(int rows, const network_shape& shape);
 };
 
+/// Random transitions of any shape, a quarter of them the last of their episodes, for the check of
+/// a rule.
+transition_batch random_batch(const network_shape& shape, int rows, std::uint64_t seed);
+
 /// Throws std::invalid_argument that names the column if its size does not fit, or the choice if it
 /// is out of range.
 void check(const transition_batch& batch, const network_shape& shape);

@@ -25,6 +25,7 @@
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/learner.hpp"
+#include "algorithms/on_policy/random_update.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
 #include "algorithms/run/train.hpp"
@@ -111,8 +112,13 @@ algorithm on_policy_algorithm(const Config& config) {
                         .learner = config.trainer,
                         .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
                           return configured_learner<Config, on_policy_learner>{shape, config};
-                        }};
-  return algorithm_with(std::move(settings), std::move(check), std::move(setup));
+                        },
+                        .traits = std::move(traits)};
+  auto made = algorithm_with(std::move(settings), std::move(check), std::move(setup));
+  made.make_update = [config](const network_shape& shape, std::uint64_t seed) {
+    return random_update(configured_learner<Config, on_policy_learner>{shape, config}(), seed);
+  };
+  return made;
 }
 
 }  // namespace troupe

@@ -76,6 +76,18 @@ struct check_env_arguments {
 /// Checks an environment and prints all faults. Returns 1 if there are any.
 int check_env(const check_env_arguments& arguments, const std::string& program);
 
+struct check_rule_arguments {
+  std::optional<std::string> algo;  ///< The default is the file's algorithm, or else ppo.
+  std::optional<std::string> env;
+  std::string config_file;             ///< Empty means no file.
+  std::vector<std::string> overrides;  ///< Options such as "a.b=value".
+  std::uint64_t seed = 0;              ///< Of the batch and of the directions.
+  bool json = false;                   ///< Prints the report as one line of JSON.
+};
+/// Holds the gradients of an algorithm's update rule to finite differences, on both engines.
+/// Returns 1 if one differs.
+int check_rule(const check_rule_arguments& arguments, const context& of);
+
 struct list_arguments {};
 /// Prints the algorithms, the environments and the tasks of language models.
 int list(const list_arguments& arguments, const context& of);
@@ -118,6 +130,7 @@ struct standard_actions {
   std::function<int(const train_arguments&)> train;
   std::function<int(const eval_arguments&)> eval;
   std::function<int(const check_env_arguments&)> check_env;
+  std::function<int(const check_rule_arguments&)> check_rule;
   std::function<int(const config_arguments&)> config;
   std::function<int(const list_arguments&)> list;
   std::function<int(const status_arguments&)> status;

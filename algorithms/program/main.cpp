@@ -70,6 +70,7 @@ std::vector<program_command> commands_of(const program& what, const context& of)
       {.train = [&of](const train_arguments& a) { return train(a, of); },
        .eval = [&of](const eval_arguments& a) { return eval(a, of); },
        .check_env = [&of](const check_env_arguments& a) { return check_env(a, of.program); },
+       .check_rule = [&of](const check_rule_arguments& a) { return check_rule(a, of); },
        .config = [&of](const config_arguments& a) { return config_schema(a, of); },
        .list = [&of](const list_arguments& a) { return list(a, of); },
        .status = [&of](const status_arguments& a) { return status(a, of.program); },

@@ -233,6 +233,32 @@ void add_check_env(CLI::App& options, check_env_arguments& to, const program_wor
   options.add_flag("--json", to.json, "Print the report as one line of JSON.");
 }
 
+/// `check-rule`.
+void add_check_rule(CLI::App& options, check_rule_arguments& to, const program_words& words) {
+  options
+      .add_option("--algo", to.algo,
+                  "The algorithm. The default is the --config file's, or else ppo.")
+      ->type_name("ALGORITHM");
+  options
+      .add_option("--env", to.env,
+                  "The environment from whose spaces the networks are made. The default is that of "
+                  "the algorithm.")
+      ->type_name("ENVIRONMENT");
+  options
+      .add_option("--config", to.config_file,
+                  "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
+      ->check(CLI::ExistingFile);
+  options
+      .add_option("overrides", to.overrides,
+                  "Options as a.b=value, which replace those of the file. policy.backend=fused or "
+                  "=libtorch checks that engine alone.")
+      ->type_name("OPTION=VALUE");
+  options.add_option("--seed", to.seed, "The seed of the batch and of the directions.")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  options.add_flag("--json", to.json, "Print the report as one line of JSON.");
+}
+
 /// `config`.
 void add_config(CLI::App& options, config_arguments& to) {
   options.add_option("algo", to.algo, "The algorithm.")->type_name("ALGORITHM")->required();
@@ -295,6 +321,12 @@ std::vector<program_command> standard_commands(const program_words& words,
             add_check_env(options, to, words);
           },
           does.check_env),
+      command_of<check_rule_arguments>(
+          "check-rule", "Hold the gradients of an update rule to finite differences.",
+          [words](CLI::App& options, check_rule_arguments& to) {
+            add_check_rule(options, to, words);
+          },
+          does.check_rule),
       command_of<config_arguments>("config", "List the options of an algorithm.", add_config,
                                    does.config),
       command_of<list_arguments>(

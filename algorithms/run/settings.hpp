@@ -224,6 +224,11 @@ struct algorithm {
   /// Reads the language model that a new run begins with to its end, and throws for one that is
   /// damaged or has a weight that is not finite. Null if the run begins with no such model.
   std::function<void()> check_weights = nullptr;
+  /// Makes the learner for a network of that shape and a random batch of its kind, and returns a
+  /// function that makes an update with them. `seed` is that of the batch. `check-rule` calls it.
+  /// Null means that the algorithm has no such learner.
+  std::function<std::function<void()>(const network_shape& shape, std::uint64_t seed)>
+      make_update = nullptr;
 };
 
 }  // namespace troupe

@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
       words, {.train = by("troupe"),
               .eval = by("troupe"),
               .check_env = by("troupe"),
+              .check_rule = by("troupe"),
               .config = by("troupe"),
               .list = by("troupe"),
               .status = [&](const status_arguments& asked) { return status(asked, words.name); },

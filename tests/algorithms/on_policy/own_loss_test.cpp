@@ -8,6 +8,7 @@
 
 #include "algorithms/losses/gae.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/run/load_policy.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/gradients/reference_policy.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
@@ -151,6 +152,9 @@ TEST_CASE("an own loss: a run trains with it, by the options of its configuratio
     CHECK(summary.algo == "kl_ppo");
     CHECK(summary.steps == 192);
     ends.insert(summary.weights_sha256);
+    auto policy = load_policy(summary.run_directory);
+    CHECK(policy.algorithm() == "kl_ppo");
+    CHECK(policy.act(std::vector<float>(4, 0.1f)).discrete.size() == 1);
   }
   CHECK(ends.size() == 2);
 }

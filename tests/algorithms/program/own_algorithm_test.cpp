@@ -5,6 +5,7 @@
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
 #include "tests/message_of.hpp"
@@ -88,6 +89,50 @@ TEST_CASE("own algorithm: a name that is taken, and none, are refused") {
                                               algorithm_of<a2c_config>("a", "")}}) == 2);
   CHECK(run({"mine", "list"}, {.algorithms = {algorithm_of<ppo_config>("", "")}}) == 2);
   CHECK(run({"mine", "list"}, {.environments = {{"CartPole-v1", nullptr}}}) == 2);
+}
+
+/// A value loss whose values are read outside of the graph, so that the critic never learns.
+struct deaf_config : on_policy_config {
+  deaf_config() { algo = "deaf"; }
+
+  on_policy_options trainer;
+};
+
+void describe(options_schema<deaf_config>& s) {
+  describe_on_policy(s);
+  describe_trainer(s);
+}
+
+on_policy_learner make_learner(const network_shape& shape, const deaf_config& config) {
+  on_policy_loss loss{.name = "deaf", .function = [](const ppo_loss_inputs& in, double) {
+                        const auto value = in.value.owner().constant(values(in.value));
+                        const auto result =
+                            mean(square(value - in.returns)) - mean(in.log_prob * in.advantage);
+                        return ppo_loss_result{result, {.loss = number(result)}};
+                      }};
+  return {shape, learner_options(config), std::move(loss), config.seed};
+}
+
+algorithm algorithm_with(const deaf_config& config) { return on_policy_algorithm(config); }
+
+TEST_CASE("own algorithm: check-rule tells a right gradient from a wrong one") {
+  const auto check = [](const char* algo, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"mine", "check-rule", "--algo", algo, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words, {.algorithms = {algorithm_of<deaf_config>("deaf", "")}});
+  };
+  CHECK(check("deaf", {"policy.hidden=[8]"}) == 1);
+  CHECK(check("deaf", {"policy.hidden=[8]", "policy.backend=libtorch"}) == 1);
+  for (const char* algo : {"ppo", "a2c", "impala", "reinforce", "dqn", "td3", "ddpg", "sac"}) {
+    CAPTURE(algo);
+    CHECK(check(algo, {"policy.hidden=[8]"}) == 0);
+  }
+  for (const char* algo : {"q_learning", "ippo", "coma"}) {
+    CAPTURE(algo);
+    CHECK(check(algo) == 2);
+  }
+  CHECK(check("ppo", {"trainer.nonsense=1"}) == 2);
+  CHECK(check("ppo", {"--env", "Nowhere-v0"}) == 2);
 }
 
 TEST_CASE("own algorithm: a program has commands of its own") {

@@ -1,0 +1,174 @@
+// The check of update rules: it finds no fault in the built-in ones, and each kind of wrong
+// gradient.
+
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/learner/rule_check.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "algorithms/off_policy/dqn/learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
+#include "algorithms/on_policy/random_update.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+const network_shape choices{.obs_size = 4, .discrete_actions = 3};
+const network_shape moves{.obs_size = 4, .continuous_size = 2};
+
+constexpr gradient_backend backends[] = {gradient_backend::fused, gradient_backend::libtorch};
+
+std::set<std::string> losses_of(const rule_report& report) {
+  std::set<std::string> names;
+  for (const auto& each : report.tensors) names.insert(each.loss);
+  return names;
+}
+
+bool has(const rule_report& report, gradient_verdict verdict) {
+  return std::ranges::count(report.tensors, verdict, &checked_tensor::verdict) > 0;
+}
+
+template <class Learner, class Options>
+rule_report report_of(const network_shape& shape, Options options) {
+  options.network.hidden = {16, 16};
+  return check_rule(
+      [&]() -> std::function<void()> {
+        return [learner = std::make_shared<Learner>(shape, options, 1),
+                batch = random_batch(shape, 32, 5)] { learner->update(batch); };
+      },
+      7);
+}
+
+using rule = std::function<variable(const ppo_loss_inputs& in)>;
+
+/// The report of an on-policy rule.
+rule_report report_of(const rule& loss_of, gradient_backend backend) {
+  on_policy_options options;
+  options.network.hidden = {16};
+  options.network.backend = backend;
+  return check_rule(
+      [&] {
+        on_policy_loss loss{.name = "own", .function = [&](const ppo_loss_inputs& in, double) {
+                              const auto result = loss_of(in);
+                              return ppo_loss_result{result, {.loss = number(result)}};
+                            }};
+        return random_update(
+            std::make_shared<on_policy_learner>(choices, options, std::move(loss), 1), 5);
+      },
+      7);
+}
+
+variable policy_loss(const ppo_loss_inputs& in) {
+  return -mean(exp(in.log_prob - in.behaviour_log_prob) * in.advantage);
+}
+
+TEST_CASE("check_rule: PPO's gradient is right, with choices and with moves") {
+  for (const auto& shape : {choices, moves}) {
+    for (const auto backend : backends) {
+      ppo_options options;
+      options.ent_coef = 0.01;
+      options.clip_range_vf = 0.3;
+      options.network.hidden = {16, 16};
+      options.network.backend = backend;
+      const auto report = check_rule(
+          [&] { return random_update(std::make_shared<ppo_learner>(shape, options, 1), 5); }, 7);
+      CHECK(report.is_right());
+      CHECK(!has(report, gradient_verdict::unused));
+      CHECK(report.tensors.size() == (shape.is_continuous() ? 13 : 12));
+    }
+  }
+}
+
+TEST_CASE("check_rule: every loss of DQN, TD3 and SAC has the right gradient") {
+  for (const auto backend : backends) {
+    dqn_options dqn;
+    dqn.backend = backend;
+    dqn.dueling = dqn.double_q = true;
+    const auto of_dqn = report_of<dqn_learner>(choices, dqn);
+    CHECK(of_dqn.is_right());
+    CHECK(losses_of(of_dqn).size() == 1);
+    td3_options td3;
+    td3.backend = backend;
+    const auto of_td3 = report_of<td3_learner>(moves, td3);
+    CHECK(of_td3.is_right());
+    CHECK(losses_of(of_td3).size() == 2);  // the actor has its own in every second update
+    sac_options sac;
+    sac.backend = backend;
+    const auto of_sac = report_of<sac_learner>(moves, sac);
+    CHECK(of_sac.is_right());
+    CHECK(losses_of(of_sac).size() == 2);
+  }
+}
+
+TEST_CASE("check_rule: a network that the loss reads outside of the graph has no gradient") {
+  for (const auto backend : backends) {
+    const auto report = report_of(
+        [](const ppo_loss_inputs& in) {
+          const auto value = in.value.owner().constant(values(in.value));
+          return policy_loss(in) + mean(square(value - in.returns));
+        },
+        backend);
+    CHECK(!report.is_right());
+    CHECK(has(report, gradient_verdict::missing));
+    CHECK(has(report, gradient_verdict::right));  // the policy's
+  }
+}
+
+TEST_CASE("check_rule: a factor that is read outside of the graph makes the gradient wrong") {
+  for (const auto backend : backends) {
+    const auto report = report_of(
+        [](const ppo_loss_inputs& in) {
+          const auto entropy = in.entropy.owner().constant(values(in.entropy));
+          return policy_loss(in) + mean(square(in.value - in.returns)) +
+                 mean(entropy * in.log_prob);
+        },
+        backend);
+    CHECK(!report.is_right());
+    CHECK(has(report, gradient_verdict::wrong));
+  }
+}
+
+TEST_CASE("check_rule: stop_gradient makes constants, and a critic may be left out") {
+  for (const auto backend : backends) {
+    const auto report = report_of(
+        [](const ppo_loss_inputs& in) {
+          return policy_loss(in) + mean(stop_gradient(in.entropy) * in.log_prob);
+        },
+        backend);
+    CHECK(report.is_right());
+    CHECK(has(report, gradient_verdict::unused));
+  }
+}
+
+TEST_CASE("check_rule: a corner of the loss is told from a wrong gradient") {
+  const auto report = report_of(
+      [](const ppo_loss_inputs& in) {
+        return policy_loss(in) + mean(maximum(in.value, stop_gradient(in.value)));
+      },
+      gradient_backend::fused);
+  CHECK(!report.is_right());
+  CHECK(has(report, gradient_verdict::rough));
+  CHECK(!has(report, gradient_verdict::wrong));
+}
+
+TEST_CASE("check_rule: a rule without a loss, and one that changes, are refused") {
+  CHECK_THROWS_WITH(check_rule([] { return [] {}; }, 1),
+                    Catch::Contains("differentiates a loss on a graph, got none"));
+  int calls = 0;
+  CHECK_THROWS_WITH(report_of(
+                        [&](const ppo_loss_inputs& in) {
+                          return ++calls > 1 ? policy_loss(in) + mean(stop_gradient(in.value))
+                                             : policy_loss(in);
+                        },
+                        gradient_backend::fused),
+                    Catch::Contains("does the same in each repetition"));
+}
+
+}  // namespace
+}  // namespace troupe
