@@ -111,8 +111,8 @@ class observed_graph final : public graph {
     return outer(engine_->reduce_rows(operation, inner(x)));
   }
   variable log_softmax(variable x) override { return outer(engine_->log_softmax(inner(x))); }
-  variable layer_norm(variable x, variable scale, variable shift) override {
-    return outer(engine_->layer_norm(inner(x), inner(scale), inner(shift)));
+  variable layer_norm(variable x, variable scale, variable shift, activation kind) override {
+    return outer(engine_->layer_norm(inner(x), inner(scale), inner(shift), kind));
   }
   variable slice(variable x, int first, int count) override {
     return outer(engine_->slice(inner(x), first, count));

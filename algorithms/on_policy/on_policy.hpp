@@ -112,8 +112,7 @@ algorithm on_policy_algorithm(const Config& config) {
                         .learner = config.trainer,
                         .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
                           return configured_learner<Config, on_policy_learner>{shape, config};
-                        },
-                        .traits = std::move(traits)};
+                        }};
   auto made = algorithm_with(std::move(settings), std::move(check), std::move(setup));
   made.make_update = [config](const network_shape& shape, std::uint64_t seed) {
     return random_update(configured_learner<Config, on_policy_learner>{shape, config}(), seed);

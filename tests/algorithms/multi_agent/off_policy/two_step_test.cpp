@@ -92,7 +92,7 @@ table values_of(const saved_model& model, std::size_t stage) {
     std::vector<float> rows(members.size() * static_cast<std::size_t>(of.stack.inputs()));
     networks.rows().gather_inputs(policy, obs, rows);
     std::vector<float> outputs(2 * members.size());
-    detail::mlp_buffers buffers;
+    detail::stack_buffers buffers;
     of.stack.infer(parameters.data_ptr<float>() + of.first, rows.data(),
                    static_cast<int>(members.size()), buffers, outputs.data());
     const auto own = static_cast<std::size_t>(std::ranges::find(members, agent) - members.begin());
