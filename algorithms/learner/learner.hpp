@@ -69,7 +69,7 @@ class any_learner {
   /// Updates the target networks `times` times. Learners that update them by themselves do nothing.
   virtual void update_target(std::int64_t times = 1);
 
-  /// The state from which a learner goes on exactly.
+  /// The state from which a learner with these acting parameters goes on exactly.
   std::string save() const;
   /// Restores what `save` returned. Throws state_error, and changes nothing, if it is no state or
   /// that of another learner.
