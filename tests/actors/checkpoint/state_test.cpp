@@ -71,8 +71,8 @@ TEST_CASE("state: the bytes are those that another encoder of CBOR makes of the 
     to.put("b" + name, bytes);
     json["b" + name] = nlohmann::json::binary(bytes);
     to.put("l" + name, std::vector<std::string>(size % 1000, "x"));
-    json["l" + name] =
-        nlohmann::json::array_t(size % 1000, nlohmann::json::binary(std::vector<std::uint8_t>{'x'}));
+    json["l" + name] = nlohmann::json::array_t(
+        size % 1000, nlohmann::json::binary(std::vector<std::uint8_t>{'x'}));
   }
   const auto expected = nlohmann::json::to_cbor(json);
   CHECK((to.bytes() == std::string(expected.begin(), expected.end())));
