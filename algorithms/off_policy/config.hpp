@@ -148,7 +148,7 @@ void describe_hidden(options_schema<Section>& s) {
   s.field("shared_hidden", &hidden_section::shared_hidden)
       .also_known_as({"shared_layers", "shared_trunk", "vf_share_layers"})
       .items(0, 8)
-      .help("The widths of first hidden layers that actor and critic share.");
+      .help("Always [], because off-policy algorithms train each network by a loss of its own.");
   s.rule("shared_hidden",
          "[], because off-policy algorithms train each network by a loss of its own; on-policy "
          "ones share layers",
