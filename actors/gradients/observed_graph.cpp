@@ -16,6 +16,11 @@
 namespace troupe::detail {
 namespace {
 
+[[noreturn]] void other() {
+  throw std::runtime_error(
+      "rule: expected one that does the same in each repetition of an update, got another step");
+}
+
 /// Thrown through a learner where its update needs not go on.
 struct observation_ended {};
 
@@ -251,10 +256,6 @@ class observed_graph final : public graph {
     }
   }
 
-  [[noreturn]] static void other() {
-    throw std::runtime_error("expected a rule that does the same in each repetition of an update");
-  }
-
   std::unique_ptr<graph> engine_;
   observation& of_;
   const std::size_t index_;
@@ -284,9 +285,7 @@ double loss_with(const std::function<void()>& run, const std::vector<observed_lo
     run();
   } catch (const observation_ended&) {
   }
-  if (!what.again->result) {
-    throw std::runtime_error("expected a rule that does the same in each repetition of an update");
-  }
+  if (!what.again->result) other();
   return *what.again->result;
 }
 

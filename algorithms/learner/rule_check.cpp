@@ -161,7 +161,7 @@ rule_report check_rule(const std::function<std::function<void()>()>& make, std::
   };
   const auto losses = detail::observe_losses(run);
   if (losses.empty()) {
-    throw std::runtime_error("expected a rule that differentiates a loss on a graph, got none");
+    throw std::runtime_error("rule: expected one that differentiates a loss on a graph, got none");
   }
   action_random random(seed);
   rule_report report;

@@ -6,10 +6,10 @@
 //   }
 //
 // The program has these commands of `troupe`: train, eval, check-env, check-rule, config, list,
-// status, node and completion. It trains with every built-in algorithm, resumes runs from checkpoints, serves
-// its metrics page, stops at Ctrl-C, and hosts its own environments in worker processes and on
-// nodes. It can have options and callbacks of its own. examples/own_program.cpp is a complete
-// program.
+// status, node and completion. It trains with every built-in algorithm, resumes runs from
+// checkpoints, serves its metrics page, stops at Ctrl-C, and hosts its own environments in worker
+// processes and on nodes. It can have options and callbacks of its own. examples/own_program.cpp is
+// a complete program.
 
 #include <functional>
 #include <string>

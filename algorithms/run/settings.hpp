@@ -227,8 +227,8 @@ struct algorithm {
   /// Makes the learner for a network of that shape and a random batch of its kind, and returns a
   /// function that makes an update with them. `seed` is that of the batch. `check-rule` calls it.
   /// Null means that the algorithm has no such learner.
-  std::function<std::function<void()>(const network_shape& shape, std::uint64_t seed)>
-      make_update = nullptr;
+  std::function<std::function<void()>(const network_shape& shape, std::uint64_t seed)> make_update =
+      nullptr;
 };
 
 }  // namespace troupe
