@@ -74,9 +74,7 @@ class sft_trainer {
         learner_(lora ? troupe::sft_learner(config_, options, start_, {.rank = lora}, 1)
                       : troupe::sft_learner(config_, options, start_)) {}
 
-  troupe::learner_report train_step(std::vector<troupe::sft_example> batch) {
-    return learner_.update(batch);
-  }
+  auto train_step(std::vector<troupe::sft_example> batch) { return learner_.update(batch); }
 
   /// The number of examples that the model answers exactly when it takes the likeliest tokens.
   int right_answers(std::vector<troupe::sft_example> asked) {

@@ -25,6 +25,7 @@
 #include "runtime/system/run.hpp"
 
 namespace loops = troupe::loops;
+using troupe::ppo_learner;
 
 const std::string tokens = "0123456789abcdef";
 const troupe::network_shape shape{.obs_size = 20, .discrete_actions = 16};  // of the 16 tokens
@@ -86,8 +87,8 @@ troupe::task<episode> generate_episode(roles r) {
 troupe::task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
   troupe::training_rollouts batch{.stale = stale};
   for (auto& e : episodes) batch.rollouts.push_back(std::move(e.row));
-  const std::optional<double> chosen_lr;  // none: the options have it
-  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0, chosen_lr);
+  const std::optional<double> lr;  // none: the options have it
+  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0, lr);
   co_return co_await r.learner.route<&ppo_trainer::push_weights>(r.policies);
 }
 
@@ -109,9 +110,7 @@ troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   troupe::ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
   options.network = {.hidden = {128}, .hidden_activation = troupe::activation::relu};
-  ppo_trainer::maker make = [=] {
-    return std::make_unique<troupe::ppo_learner>(shape, options, 1);
-  };
+  ppo_trainer::maker make = [=] { return std::make_unique<ppo_learner>(shape, options, 1); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
   const troupe::policy_options acting{.shape = shape, .network = options.network, .seed = 2};
   r.policies = co_await sys.serve<troupe::policy>({.name = "policy-" + mode}, acting, store);

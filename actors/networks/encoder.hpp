@@ -20,9 +20,9 @@ struct parameter_block;
 
 /// The rule of a parameter's first values.
 enum class initial_values {
-  /// As the weight of a hidden layer of [rows] inputs: orthogonal, or uniform within 1 /
-  /// sqrt(rows),
-  /// as the option ortho_init says.
+  /// As the weight of a hidden layer of [rows] inputs. The option ortho_init says whether such a
+  /// weight is an orthogonal matrix or is uniform within 1 / sqrt(rows), as that of a
+  /// torch.nn.Linear.
   weight,
   /// As the bias of such a layer: zeros, or uniform as its weight.
   bias,
