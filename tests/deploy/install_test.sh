@@ -61,7 +61,7 @@ troupe::task<> demo(troupe::system& sys) {
   answers.evaluation.problems = answers.evaluation.final_problems = 2;
   const auto learned = co_await troupe::train_in(sys, troupe::algorithm_with(answers), {.root = "runs"});
   std::printf("%lld\n", static_cast<long long>(learned.steps));
-  std::printf("%g\n", troupe::learning_rate(troupe::sft_options{.lr = 0.5}, 0));
+  std::printf("%g\n", *troupe::parse_config<troupe::sft_config>({{"trainer", {{"lr", 0.5}}}}).trainer.lr);
 }
 
 int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }

@@ -15,7 +15,8 @@ for backend in fused libtorch; do
   run train --algo kl_ppo --runs $backend --deterministic policy.backend=$backend checkpoint.every_updates=1 "${short[@]}"
   holds "a loss trains on $backend" "s['algo'] == 'kl_ppo' and s['steps'] == 1024"
   expected=$(weights)
-  rm -rf $backend/kl_ppo/CartPole-v1_1/checkpoints/ckpt-4 $backend/kl_ppo/CartPole-v1_1/summary.json
+  newest=$(compgen -G "$backend/kl_ppo/CartPole-v1_1/checkpoints/*" | sort -V | tail -1)
+  rm -rf "${newest:?}" $backend/kl_ppo/CartPole-v1_1/summary.json
   run train --resume $backend/kl_ppo/CartPole-v1_1 --json --metrics-port 0
   holds "it is resumed on $backend" "s['resumed_from_step'] == 768"
   [[ -n $expected && $(weights) == "$expected" ]]
