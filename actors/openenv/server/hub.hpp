@@ -22,6 +22,7 @@
 #include "actors/openenv/server/pace.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/openenv/server/server_metrics.hpp"
+#include "actors/worlds/registry.hpp"
 #include "runtime/net/own_hosts.hpp"
 
 namespace troupe::openenv_server {
@@ -56,6 +57,7 @@ struct hub {
         hosts(options.address, names_of(options, origins), "--allow-host"),
         api(make),
         metrics(registry),
+        steps(traits_of(api.id()).blocks),
         memory(options.memory_bytes_max) {
     workers.emplace(options.threads);
   }
@@ -65,12 +67,12 @@ struct hub {
   void end_workers() {
     workers->stop();
     workers->join();
-    steps = {};
+    steps = pace();
     workers.reset();
   }
 
   /// Calls `work`, which must not throw, and then calls `then` on the server's thread. If
-  /// environments are fast it calls `work` directly, otherwise on a worker.
+  /// environments are fast it calls `work` directly, otherwise on a worker. See pace.hpp.
   template <class Work, class Then>
   void run(Work work, Then then) {
     if (steps.is_fast()) {

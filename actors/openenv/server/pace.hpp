@@ -11,19 +11,28 @@ namespace troupe::openenv_server {
 /// A step that took longer than `slow` has delayed all other sessions. From then on other threads
 /// take the steps, until a number of steps in a row were fast. That number doubles each time, up to
 /// `in_a_row_max`.
+///
+/// Environments that block are never fast, however short their steps were so far. Each call waits
+/// for another process, which may hang, and the thread that reads and writes would hang with it.
 class pace {
  public:
   static constexpr std::chrono::microseconds slow{1000};
+  /// A step that took longer is slow even if its thread had to wait for a core meanwhile.
+  static constexpr std::chrono::milliseconds excused_max{100};
   static constexpr std::int64_t in_a_row_first = 256;
   static constexpr std::int64_t in_a_row_max = 4096;
 
-  bool is_fast() const { return is_fast_; }
+  /// With `blocks` the environments wait for another process; see environment_traits.
+  explicit pace(bool blocks = false) : blocks_(blocks) {}
+
+  bool is_fast() const { return is_fast_ && !blocks_; }
 
   /// Records the time of a step. With `was_preempted` the thread had to wait for a core meanwhile,
-  /// as on a busy machine. A single slow step is then excused; two in a row are not.
+  /// as on a busy machine. A single slow step of at most `excused_max` is then excused; two in a
+  /// row are not.
   void took(std::chrono::nanoseconds time, bool was_preempted) {
     const bool seemed_slow = time > slow;
-    const bool is_excused = was_preempted && !last_seemed_slow_;
+    const bool is_excused = was_preempted && time <= excused_max && !last_seemed_slow_;
     last_seemed_slow_ = seemed_slow;
     if (seemed_slow && !is_excused) {
       if (is_fast_) wanted_ = std::min(2 * wanted_, in_a_row_max);
@@ -35,6 +44,7 @@ class pace {
   }
 
  private:
+  bool blocks_;
   bool is_fast_ = true;
   bool last_seemed_slow_ = false;
   std::int64_t in_a_row_ = 0;

@@ -27,7 +27,9 @@ struct server_options {
   /// the limit, one that has sent no whole request is dropped for the next one, the oldest first.
   /// If there is none, the next one is answered with status 503.
   std::size_t connections_max = 1024;
-  std::size_t threads = 32;  ///< The threads that step slow environments.
+  /// The threads that step slow environments, and those that environment_traits::blocks is true
+  /// for.
+  std::size_t threads = 32;
   /// The longest message or body in bytes. A longer one closes the connection.
   std::size_t message_bytes_max = std::size_t{1} << 20;
   /// The memory in bytes that the messages of all clients take together: while they come, wait and
@@ -51,8 +53,9 @@ struct server_options {
   std::chrono::milliseconds idle_timeout{3'600'000};
 };
 
-/// Serves environments from a thread of its own. Slow environments are stepped by a few more
-/// threads, so that no session waits for another. Its metrics are troupe_openenv_server_*.
+/// Serves environments from a thread of its own. Slow environments, and those in other processes,
+/// are stepped by a few more threads, so that no session waits for another. Its metrics are
+/// troupe_openenv_server_*.
 class server {
  public:
   /// Starts the server. `make` makes the environment of a session. `metrics` must outlive the

@@ -49,5 +49,21 @@ TEST_CASE("pace: a step that had to wait for a core is excused, but not two in a
   CHECK_FALSE(of.is_fast());
 }
 
+TEST_CASE("pace: a step that was longer than any wait for a core is not excused") {
+  pace of;
+  of.took(pace::excused_max, true);
+  CHECK(of.is_fast());
+  of.took(microseconds(1), false);
+  of.took(pace::excused_max + microseconds(1), true);
+  CHECK_FALSE(of.is_fast());
+}
+
+TEST_CASE("pace: environments that wait for another process are never fast") {
+  pace of(true);
+  CHECK_FALSE(of.is_fast());
+  take(of, 10 * pace::in_a_row_max, microseconds(1));
+  CHECK_FALSE(of.is_fast());
+}
+
 }  // namespace
 }  // namespace troupe::openenv_server

@@ -10,6 +10,7 @@
 #include "actors/openenv/client/view_discovery.hpp"
 #include "actors/openenv/client/world.hpp"
 #include "actors/openenv/server/byte_budget.hpp"
+#include "actors/openenv/server/pace.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
@@ -275,6 +276,33 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
   CHECK(slow.read().opcode == 10);
   holding.let_go();
   CHECK(json::parse(slow.read_text())["data"]["reward"] == 1.0);
+}
+
+/// The same, with the id of an environment in Python, which waits for its process.
+environment_maker in_python(environment_maker make) {
+  return [make = std::move(make)] {
+    auto made = make();
+    made->rename("module:Environment");
+    return made;
+  };
+}
+
+TEST_CASE("openenv server: an environment in another process that hangs holds up nobody") {
+  gate holding;
+  const house here({.threads = 2}, in_python(holding.maker()));
+  auto hung = here.client();
+  hung.ask(reset);
+  // As many fast steps would let the server's thread step environments that don't wait.
+  for (int i = 0; i < 2 * pace::in_a_row_first; ++i) hung.ask(step);
+  hung.send(slow_step);
+  holding.await_arrival();
+  struct release {  // the server waits for the step when it ends, also after a failed check
+    gate& held;
+    ~release() { held.let_go(); }
+  } const at_end{holding};
+  auto other = here.client();
+  CHECK(json::parse(other.ask(reset))["type"] == "observation");
+  CHECK(json::parse(other.ask(step))["type"] == "observation");
 }
 
 TEST_CASE("openenv server: bytes that are no WebSocket's are refused by their codes") {
