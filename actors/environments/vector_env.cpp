@@ -73,6 +73,16 @@ std::pair<env_failure_reason, std::string> reason_of_exception() {
   }
 }
 
+// Returns the last failure of environment `i` and the first one, which may be its cause: a step
+// before the resets, or the reset of the old environment.
+std::string told_of(const std::vector<env_failure>& failures, std::size_t i) {
+  const auto& last = failures.back().message;
+  const auto first = std::ranges::find(failures, i, &env_failure::index);
+  if (first->message == last) return last;
+  return fmt::format("{}; the first failure was that of {}: {}", last,
+                     first->at_reset ? "a reset" : "a step", first->message);
+}
+
 std::size_t checked_size(std::size_t size, const env_spec& spec) {
   if (size == 0)
     throw std::invalid_argument(spec.id + ": expected a batch of at least 1 environment, got 0");
@@ -324,7 +334,7 @@ void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> 
   throw environment_lost(fmt::format(
       "environment {} of {}: expected an episode to begin, but its reset failed, and that of {} "
       "newly made ones: {}",
-      i, spec_.id, replacements_max, failures.back().message));
+      i, spec_.id, replacements_max, told_of(failures, i)));
 }
 
 bool vector_env_base::try_replace(std::size_t i, obs_rows& rows, failure_list& failures) {

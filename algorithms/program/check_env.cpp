@@ -58,7 +58,8 @@ class server_findings final : public check_listener {
     const bool by_seed = what.check == "determinism" || what.check == "instances";
     if (is_fault && by_seed)
       what.expected += " (a server that takes no seed can't: runs differ each time)";
-    const bool is_late = what.got.find(openenv::late_reply) != what.got.npos;
+    const bool is_late = what.got.find(openenv::late_reply) != what.got.npos ||
+                         what.got.find(openenv::late_connection) != what.got.npos;
     to_.found(is_fault && !by_seed, std::move(what));
     if (!is_late) return;
     to_.skipped({"the checks after it", "the server has not replied in time"});

@@ -140,6 +140,36 @@ report "a server that no longer replies ends the checks" $?
 holds "with one fault that names the limit and its option" \
   'len(s["faults"]) == 1 and "no reply within 3000 ms (env.step_timeout)" in s["faults"][0]["got"] and
    any("not replied" in each["reason"] for each in s["skipped"])'
+cat >stopped.py <<'EOF'
+import os
+import pathlib
+import signal
+import unsound
+
+
+def server():
+    pid = os.getppid()
+    while b"serve-env" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+        pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid
+
+
+class Stopped(unsound.Sound):
+    taken = 0
+
+    def step(self, action):
+        Stopped.taken += 1
+        if Stopped.taken > 60:
+            os.kill(server(), signal.SIGSTOP)
+        return super().step(action)
+EOF
+run check-env openenv:stopped "$(serve stopped:Stopped)" env.step_timeout=1 env.options.connect_timeout=1 --steps 200 --json
+[[ $code -eq 1 ]]
+report "a server that takes no connection after that ends the checks too" $?
+holds "with one fault that names both limits, that of the first failure as the cause" \
+  'len(s["faults"]) == 1 and "no connection within 1000 ms (env.options.connect_timeout); " in s["faults"][0]["got"] and
+   s["faults"][0]["got"].endswith("no reply within 1000 ms (env.step_timeout)") and
+   any("not replied" in each["reason"] for each in s["skipped"])'
 unset PYTHONPATH
 rm -rf runs
 run train --algo ppo --env openenv:cart "$(serve CartPole-v1)" -n 256 rollout.n_steps=64 --seed 1

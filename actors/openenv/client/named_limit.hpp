@@ -10,6 +10,8 @@ namespace troupe::openenv {
 
 /// The messages of requests that were not answered in time have these words and a limit.
 inline constexpr std::string_view late_reply = "no reply within ";
+/// The same for connections that were not ready in time.
+inline constexpr std::string_view late_connection = "no connection within ";
 
 /// The longest time that something may take, and the option that sets it.
 struct named_limit {

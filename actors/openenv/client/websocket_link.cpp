@@ -103,7 +103,8 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
 
   void expire() {
     const auto limit = timeout_.text();
-    if (stage_ == stage::connecting) return fail(failure::connect, "no connection within " + limit);
+    if (stage_ == stage::connecting)
+      return fail(failure::connect, std::string(late_connection) + limit);
     fail(failure::timeout, std::string(late_reply) + limit);
   }
 

@@ -227,5 +227,41 @@ TEST_CASE("env_failure: an environment that can't begin any more is lost, by nam
   CHECK(made_in_vain == 3);
   CHECK_THROWS_WITH(batch.reset(5),
                     "environment 0 of Scripted-v0: expected an episode to begin, but its reset "
-                    "failed, and that of 3 newly made ones: making it anew: no licence left");
+                    "failed, and that of 3 newly made ones: making it anew: no licence left; the "
+                    "first failure was that of a reset: no power");
+}
+
+TEST_CASE("env_failure: an environment that is lost after a failed step names the step's failure",
+          "[env]") {
+  int made = 0;
+  const auto make = [&] {
+    if (++made > 2) throw std::runtime_error("no licence left");
+    // The first environment works on, and its failure is not that of the second.
+    return scripted_environment({.on_step = [&, own = made](auto...) -> step_result {
+                                   throw std::runtime_error(own == 1 ? "rain" : "no power");
+                                 },
+                                 .on_reset =
+                                     [&, own = made, resets = 0](auto) mutable {
+                                       if (++resets > 1 && own == 2)
+                                         throw std::runtime_error("no light");
+                                     }});
+  };
+  vector_env<scripted_environment> batch(2, make);
+  batch.reset(5);
+  CHECK_THROWS_WITH(batch.step({.discrete = {0, 0}}),
+                    "environment 1 of Scripted-v0: expected an episode to begin, but its reset "
+                    "failed, and that of 3 newly made ones: making it anew: no licence left; the "
+                    "first failure was that of a step: no power");
+}
+
+TEST_CASE("env_failure: an environment that always fails in the same way is lost with one reason",
+          "[env]") {
+  const auto make = [] {
+    return scripted_environment(
+        {.on_reset = [](std::span<float>) { throw std::runtime_error("no power"); }});
+  };
+  vector_env<scripted_environment> batch(1, make);
+  CHECK_THROWS_WITH(batch.reset(5),
+                    "environment 0 of Scripted-v0: expected an episode to begin, but its reset "
+                    "failed, and that of 3 newly made ones: no power");
 }
