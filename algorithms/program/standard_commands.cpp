@@ -38,6 +38,20 @@ void add_trust(CLI::App& options, bool& to) {
                    "written it.");
 }
 
+/// Adds the options that say an algorithm's configuration: a file, and what replaces its options.
+template <class Arguments>
+void add_algorithm_options(CLI::App& options, Arguments& to, const program_words& words,
+                           const std::string& overrides_too = "") {
+  options
+      .add_option("--config", to.config_file,
+                  "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
+      ->check(CLI::ExistingFile);
+  options
+      .add_option("overrides", to.overrides,
+                  "Options as a.b=value, which replace those of the file." + overrides_too)
+      ->type_name("OPTION=VALUE");
+}
+
 /// `train`.
 void add_train(CLI::App& options, train_arguments& to, const program_words& words) {
   options
@@ -61,14 +75,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   options
       .add_option("--mode", to.mode, "The composition of generation and training: sync or async.")
       ->type_name("{sync,async}");
-  options
-      .add_option("--config", to.config_file,
-                  "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
-      ->check(CLI::ExistingFile);
-  options
-      .add_option("overrides", to.overrides,
-                  "Options as a.b=value, which replace those of the file.")
-      ->type_name("OPTION=VALUE");
+  add_algorithm_options(options, to, words);
   options.add_option("--runs", to.runs, "The folder in which run directories are made.")
       ->type_name("DIR")
       ->capture_default_str();
@@ -244,15 +251,8 @@ void add_check_rule(CLI::App& options, check_rule_arguments& to, const program_w
                   "The environment from whose spaces the networks are made. The default is that of "
                   "the algorithm.")
       ->type_name("ENVIRONMENT");
-  options
-      .add_option("--config", to.config_file,
-                  "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
-      ->check(CLI::ExistingFile);
-  options
-      .add_option("overrides", to.overrides,
-                  "Options as a.b=value, which replace those of the file. policy.backend=fused or "
-                  "=libtorch checks that engine alone.")
-      ->type_name("OPTION=VALUE");
+  add_algorithm_options(options, to, words,
+                        " policy.backend=fused or =libtorch checks that engine alone.");
   options.add_option("--seed", to.seed, "The seed of the batch and of the directions.")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
