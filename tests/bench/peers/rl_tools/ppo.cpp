@@ -10,8 +10,8 @@
 #include <rl_tools/nn_models/sequential/operations_generic.h>
 #include <rl_tools/nn/optimizers/adam/operations_generic.h>
 
-#include <rl_tools/rl/algorithms/on_policy/ppo/loop/core/config.h>
-#include <rl_tools/rl/algorithms/on_policy/ppo/loop/core/operations_generic.h>
+#include <rl_tools/rl/algorithms/ppo/loop/core/config.h>
+#include <rl_tools/rl/algorithms/ppo/loop/core/operations_generic.h>
 #include <rl_tools/rl/utils/evaluation/operations_generic.h>
 // clang-format on
 
