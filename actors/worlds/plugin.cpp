@@ -38,17 +38,22 @@ const plugin_descriptor* describe_plugin(std::vector<plugin_part> parts) {
   // They are never freed, as other threads may still use them while the program ends.
   auto* worlds = new std::vector<plugin_world>();
   auto* encoders = new std::vector<plugin_encoder>();
+  auto* algorithms = new std::vector<plugin_algorithm>();
   for (auto& part : parts) {
     if (auto* world = std::get_if<plugin_world>(&part)) worlds->push_back(std::move(*world));
     if (auto* network = std::get_if<plugin_encoder>(&part)) {
       encoders->push_back(std::move(*network));
+    }
+    if (auto* algorithm = std::get_if<plugin_algorithm>(&part)) {
+      algorithms->push_back(std::move(*algorithm));
     }
   }
   return new plugin_descriptor{.magic = plugin_descriptor::magic_number,
                                .build = build_stamp().c_str(),
                                .abi = plugin_abi(),
                                .worlds = worlds,
-                               .encoders = encoders};
+                               .encoders = encoders,
+                               .algorithms = algorithms};
 }
 
 }  // namespace troupe::detail

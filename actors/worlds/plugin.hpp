@@ -1,13 +1,14 @@
 #pragma once
-// For authors of plug-ins: environments and networks in a shared object, which programs load by its
-// path.
+// For authors of plug-ins: environments, networks and update rules in a shared object, which
+// programs load by its path.
 //
 //     class corridor final : public troupe::environment { ... };
 //     TROUPE_PLUGIN(troupe::plugin_environment<corridor>("Corridor-v0", {.deterministic = true}))
 //
 // The CMake function `troupe_add_plugin(corridor corridor.cpp)` builds corridor.so, and
 // `troupe train --env ./corridor.so` trains on it. A network, troupe::plugin_encoder{"gated",
-// gated} (actors/gradients/own_network.hpp), is named by policy.encoder=./gate.so:gated.
+// gated} (actors/gradients/own_network.hpp), is named by policy.encoder=./gate.so:gated. An update
+// rule (algorithms/run/plugin_algorithm.hpp) is named by --algo ./awr.so:awr.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +52,15 @@ struct plugin_encoder {
   encoder_function function;
 };
 
-/// What a plug-in has: an environment or a network.
-using plugin_part = std::variant<plugin_world, plugin_encoder>;
+/// One algorithm of a plug-in, which --algo names. algorithms/run/plugin_algorithm.hpp makes it.
+struct plugin_algorithm {
+  std::string id;                    ///< The name, such as "awr".
+  std::string help;                  ///< A description of a few words.
+  std::shared_ptr<const void> rule;  ///< Its update rule, which algorithms/ reads.
+};
+
+/// What a plug-in has: an environment, a network or an algorithm.
+using plugin_part = std::variant<plugin_world, plugin_encoder, plugin_algorithm>;
 
 namespace detail {
 
@@ -60,7 +68,7 @@ namespace detail {
 void refuse_plugin_options(const std::string& json);
 
 /// What a shared object tells a program that loads it, in a layout that no version changes. The
-/// program reads `worlds` and `encoders` only if `build` and `abi` are its own.
+/// program reads the lists of parts only if `build` and `abi` are its own.
 struct plugin_descriptor {
   static constexpr std::uint64_t magic_number = 0x6e67756c70707274;
   std::uint64_t magic;
@@ -68,6 +76,7 @@ struct plugin_descriptor {
   const char* abi;    ///< Its plugin_abi().
   const std::vector<plugin_world>* worlds;
   const std::vector<plugin_encoder>* encoders;
+  const std::vector<plugin_algorithm>* algorithms;
 };
 
 /// Describes what the layout of standard types depends on, such as "x86_64, libstdc++ cxx11". The
@@ -124,8 +133,9 @@ plugin_world plugin_vector_environment(std::string id, plugin_options options = 
 
 }  // namespace troupe
 
-/// Makes the shared object a plug-in with these parts, one or more of troupe::plugin_world and
-/// troupe::plugin_encoder. It stands once in a plug-in, outside of every namespace.
+/// Makes the shared object a plug-in with these parts, one or more of troupe::plugin_world,
+/// troupe::plugin_encoder and troupe::plugin_algorithm. It stands once in a plug-in, outside of
+/// every namespace.
 #define TROUPE_PLUGIN(...)                                                               \
   extern "C" [[gnu::visibility("default")]] const troupe::detail::plugin_descriptor*     \
   troupe_plugin() {                                                                      \

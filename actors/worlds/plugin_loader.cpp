@@ -50,9 +50,10 @@ std::string loader_error(const std::string& file) {
 
 bool can_be_made(const plugin_world& world) { return world.one || world.many; }
 bool can_be_made(const plugin_encoder& network) { return static_cast<bool>(network.function); }
+bool can_be_made(const plugin_algorithm& algorithm) { return algorithm.rule != nullptr; }
 
 /// Throws plugin_error if some of these parts of a plug-in are not usable. `what` are
-/// "environments" or "networks".
+/// "environments", "networks" or "algorithms".
 template <class Part>
 void check(const std::string& file, const char* what, const std::vector<Part>& all) {
   std::set<std::string> seen;
@@ -100,6 +101,7 @@ const detail::plugin_descriptor& load(const std::string& file, const std::string
   }
   check(file, "environments", *told->worlds);
   check(file, "networks", *told->encoders);
+  check(file, "algorithms", *told->algorithms);
   return *told;
 }
 
@@ -150,9 +152,10 @@ bool is_loaded_plugin(std::string_view name) {
 
 namespace {
 
-/// Returns the part of that name. `what` is "environment" or "network".
+/// Returns the part of that name. `what` is "environment", "network" or "algorithm", and `one` the
+/// same with its article.
 template <class Part>
-const Part& part_of(std::string_view name, const char* what,
+const Part& part_of(std::string_view name, const char* what, const char* one,
                     const std::vector<Part>* detail::plugin_descriptor::* member) {
   const plugin_name wanted(name);
   const auto& all = *(loaded(wanted.file).*member);
@@ -166,20 +169,22 @@ const Part& part_of(std::string_view name, const char* what,
   }
   const auto found = std::ranges::find(all, wanted.id, &Part::id);
   if (found != all.end()) return *found;
-  throw plugin_error(
-      fmt::format("{}: expected {} of {}, which has {}, got {}", name,
-                  std::string(what) == "environment" ? "an environment" : "a network", wanted.file,
-                  fmt::join(ids_of(all), ", "), wanted.id));
+  throw plugin_error(fmt::format("{}: expected {} of {}, which has {}, got {}", name, one,
+                                 wanted.file, fmt::join(ids_of(all), ", "), wanted.id));
 }
 
 }  // namespace
 
 const plugin_world& plugin_world_of(std::string_view name) {
-  return part_of(name, "environment", &detail::plugin_descriptor::worlds);
+  return part_of(name, "environment", "an environment", &detail::plugin_descriptor::worlds);
 }
 
 const plugin_encoder& plugin_encoder_of(std::string_view name) {
-  return part_of(name, "network", &detail::plugin_descriptor::encoders);
+  return part_of(name, "network", "a network", &detail::plugin_descriptor::encoders);
+}
+
+const plugin_algorithm& plugin_algorithm_of(std::string_view name) {
+  return part_of(name, "algorithm", "an algorithm", &detail::plugin_descriptor::algorithms);
 }
 
 }  // namespace troupe

@@ -17,8 +17,8 @@ class plugin_error : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// True if the name of an environment or a network means one in a plug-in: a path that ends in
-/// ".so", or such a path with an id, as in "./mazes.so:Maze-v1".
+/// True if the name of an environment, a network or an algorithm means one in a plug-in: a path
+/// that ends in ".so", or such a path with an id, as in "./mazes.so:Maze-v1".
 bool names_plugin(std::string_view name);
 
 /// True if the name means something in a plug-in that this process has loaded. Loads nothing.
@@ -28,9 +28,11 @@ bool is_loaded_plugin(std::string_view name);
 /// the program ends. Throws plugin_error for a file that isn't there, is no shared object, is no
 /// plug-in, was built with another build of Troupe, has no environments or several of one id, and
 /// for a name without an id if the plug-in has several environments. Any thread may call this
-/// function and the next one.
+/// function and the next ones.
 const plugin_world& plugin_world_of(std::string_view name);
 /// Returns the network of that name, with the same exceptions.
 const plugin_encoder& plugin_encoder_of(std::string_view name);
+/// Returns the algorithm of that name, with the same exceptions.
+const plugin_algorithm& plugin_algorithm_of(std::string_view name);
 
 }  // namespace troupe

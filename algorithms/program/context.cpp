@@ -1,15 +1,36 @@
 #include "algorithms/program/context.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
+#include "actors/worlds/plugin_loader.hpp"
+#include "algorithms/on_policy/plugin_on_policy.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
 
+namespace {
+
+/// The name of the algorithm in a configuration, if it has one.
+std::optional<std::string> name_in(const nlohmann::json& document) {
+  if (!document.is_object() || !document.contains("algo") || !document["algo"].is_string())
+    return std::nullopt;
+  return document["algo"].get<std::string>();
+}
+
+}  // namespace
+
 const named_algorithm& context::find(const std::string& name) const {
+  if (names_plugin(name)) {
+    const auto known = from_plugins.find(name);
+    if (known != from_plugins.end()) return known->second;
+    auto made = with_own_options(plugin_on_policy_algorithm(name), options);
+    return from_plugins.emplace(name, std::move(made)).first->second;
+  }
   std::vector<std::string> names;
   for (const auto& one : algorithms) {
     if (one.name == name) return one;
@@ -20,15 +41,35 @@ const named_algorithm& context::find(const std::string& name) const {
 
 const named_algorithm& context::algorithm_in(const nlohmann::json& document,
                                              const std::optional<std::string>& asked) const {
-  std::optional<std::string> says;
-  if (document.is_object() && document.contains("algo") && document["algo"].is_string()) {
-    says = document["algo"].get<std::string>();
-  }
+  const auto says = name_in(document);
   if (says && asked && *says != *asked) {
     throw config_error("/algo",
                        "expected \"" + *asked + "\", as --algo says, got \"" + *says + '"');
   }
   return find(says.value_or(asked.value_or("ppo")));
+}
+
+const named_algorithm& context::algorithm_of_run(const std::filesystem::path& run,
+                                                 const nlohmann::json& document) const {
+  const auto place = (run / "config.json").string() + ": /algo: ";
+  const auto name = name_in(document);
+  try {
+    if (!name || names_plugin(*name) ||
+        std::ranges::count(algorithms, *name, &named_algorithm::name) > 0) {
+      return algorithm_in(document);
+    }
+  } catch (const plugin_error& error) {
+    throw std::invalid_argument(
+        fmt::format("{}{}; the run's algorithm is in a plug-in, whose path is relative to the "
+                    "working directory "
+                    "of the run",
+                    place, error.what()));
+  }
+  throw std::invalid_argument(fmt::format(
+      "{}unknown algorithm \"{}\": another program has made the run, which has an algorithm of its "
+      "own of that name; expected that program instead of {}, or an algorithm of this one or of a "
+      "plug-in",
+      place, *name, program));
 }
 
 bool context::has_tasks() const {

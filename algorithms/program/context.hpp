@@ -2,12 +2,15 @@
 // The program's data that its commands share.
 
 #include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "algorithms/program/command_line.hpp"
+#include "algorithms/program/own_options.hpp"
 #include "algorithms/run/named_algorithm.hpp"
 #include "algorithms/run/settings.hpp"
 
@@ -22,13 +25,25 @@ struct context {
   /// Makes the callbacks of a run. May be null.
   std::function<run_callbacks(const run_settings& of)> callbacks = nullptr;
 
-  /// Throws std::invalid_argument naming the known algorithms and the nearest.
+  /// The program's own sections of options, which the algorithms of plug-ins get, too.
+  std::vector<own_options> options = {};
+  /// The algorithms of plug-ins that were found, by their names.
+  mutable std::map<std::string, named_algorithm> from_plugins = {};
+
+  /// Returns the algorithm of that name. Loads the plug-in if the name means one in a plug-in.
+  /// Throws std::invalid_argument naming the known algorithms and the nearest, and plugin_error.
   const named_algorithm& find(const std::string& name) const;
 
   /// The algorithm that a configuration names, or else `asked`, or else ppo. Throws like find, and
   /// config_error if the configuration and `asked` name different algorithms.
   const named_algorithm& algorithm_in(const nlohmann::json& document,
                                       const std::optional<std::string>& asked = {}) const;
+
+  /// The algorithm of a run, whose configuration this is. Throws std::invalid_argument that names
+  /// the run and the algorithm, and says that another program or a plug-in has it, if it is not
+  /// known.
+  const named_algorithm& algorithm_of_run(const std::filesystem::path& run,
+                                          const nlohmann::json& document) const;
 
   /// True if any of the algorithms trains language models.
   bool has_tasks() const;

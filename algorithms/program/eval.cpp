@@ -245,7 +245,7 @@ int eval(const eval_arguments& arguments, const context& of) {
       require_trust(run.path(), theirs, "--trust");
     }
     const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
-    const auto& algorithm = of.algorithm_in(document);
+    const auto& algorithm = of.algorithm_of_run(run.path(), document);
     const auto settings = algorithm.configure(document, may).settings;
     if (algorithm.evaluate && !arguments.video.empty())
       throw std::invalid_argument(

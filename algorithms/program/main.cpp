@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "actors/gradients/own_network.hpp"
+#include "actors/worlds/plugin_loader.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/base/log.hpp"
@@ -31,6 +32,10 @@ std::vector<named_algorithm> all_algorithms(const std::vector<named_algorithm>& 
   auto all = built_in_algorithms();
   for (const auto& one : own) {
     if (one.name.empty()) throw std::invalid_argument("algorithm: expected a name, got \"\"");
+    if (names_plugin(one.name)) {
+      throw std::invalid_argument(
+          "algorithm: expected a name that is no path of a plug-in, got \"" + one.name + '"');
+    }
     if (std::ranges::count(all, one.name, &named_algorithm::name) > 0) {
       throw std::invalid_argument("algorithm: expected a new name, got \"" + one.name +
                                   "\", which is there already");
@@ -49,7 +54,8 @@ context context_of(const program& what) {
   return {.program = what.name,
           .algorithms = all_algorithms(what.algorithms, what.options),
           .environment = what.environments.size() == 1 ? what.environments.front().id : "",
-          .callbacks = what.callbacks};
+          .callbacks = what.callbacks,
+          .options = what.options};
 }
 
 program_words words_of(const program& what, const context& of) {

@@ -55,8 +55,10 @@ void add_algorithm_options(CLI::App& options, Arguments& to, const program_words
 /// `train`.
 void add_train(CLI::App& options, train_arguments& to, const program_words& words) {
   options
-      .add_option("--algo", to.algo,
-                  "The algorithm. The default is the --config file's, or else ppo.")
+      .add_option(
+          "--algo", to.algo,
+          "The algorithm, or the path of a plug-in with one, such as ./awr.so:awr. The default "
+          "is the --config file's, or else ppo.")
       ->type_name("ALGORITHM");
   options.add_option("--env", to.env, "The environment.")->type_name("ENVIRONMENT");
   if (words.has_tasks) {
@@ -243,8 +245,10 @@ void add_check_env(CLI::App& options, check_env_arguments& to, const program_wor
 /// `check-rule`.
 void add_check_rule(CLI::App& options, check_rule_arguments& to, const program_words& words) {
   options
-      .add_option("--algo", to.algo,
-                  "The algorithm. The default is the --config file's, or else ppo.")
+      .add_option(
+          "--algo", to.algo,
+          "The algorithm, or the path of a plug-in with one, such as ./awr.so:awr. The default "
+          "is the --config file's, or else ppo.")
       ->type_name("ALGORITHM");
   options
       .add_option("--env", to.env,
@@ -261,7 +265,9 @@ void add_check_rule(CLI::App& options, check_rule_arguments& to, const program_w
 
 /// `config`.
 void add_config(CLI::App& options, config_arguments& to) {
-  options.add_option("algo", to.algo, "The algorithm.")->type_name("ALGORITHM")->required();
+  options.add_option("algo", to.algo, "The algorithm, or the path of a plug-in with one.")
+      ->type_name("ALGORITHM")
+      ->required();
   options.add_flag("--json", to.json, "Print the JSON schema.");
 }
 

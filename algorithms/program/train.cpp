@@ -257,7 +257,7 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   const auto document = run.config();
   if (!arguments.trust) require_trust(run.path(), document, "--trust");
   const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
-  auto what = of.algorithm_in(document).configure(document, may);
+  auto what = of.algorithm_of_run(run.path(), document).configure(document, may);
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
   if (!from) {

@@ -4,42 +4,23 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe {
 
 namespace {
 
 using nlohmann::json;
-using names = std::vector<std::string>;
 
-/// Calls `use` with the path and the value of each option that differs, sections apart.
-template <class Use>
-void for_each_difference(const json& asked, const json& usual, names& path, const Use& use) {
-  if (asked == usual) return;
-  if (!asked.is_object() || !usual.is_object() || usual.empty()) return use(path, asked);
-  for (const auto& [name, value] : asked.items()) {
-    path.push_back(name);
-    for_each_difference(value, usual.value(name, json()), path, use);
-    path.pop_back();
+/// Reads a text that is not JSON: a list or an object of YAML's flow style, or a string.
+json flow_or_string(std::string_view text, const std::string& pointer) {
+  if (!text.starts_with('[') && !text.starts_with('{')) return std::string(text);
+  try {
+    auto value = parse_yaml(text, pointer);
+    if (value.is_structured()) return value;
+  } catch (const config_error&) {
   }
-}
-
-/// Why the option at `path` has no effect, if some of these effects are its or its section's.
-/// Empty if none is.
-std::string why_idle(const names& path, const std::vector<detail::option_effect>& missing) {
-  std::string conditions;
-  for (const auto& effect : missing) {
-    if (effect.path.size() > path.size()) continue;
-    if (!std::equal(effect.path.begin(), effect.path.end(), path.begin())) continue;
-    if (!effect.has_it) return effect.words;
-    conditions += (conditions.empty() ? "it has an effect only if " : " and ") + effect.words;
-  }
-  return conditions;
-}
-
-std::string dotted(const names& path) {
-  std::string text;
-  for (const auto& name : path) text += (text.empty() ? "" : ".") + name;
-  return text;
+  return std::string(text);
 }
 
 }  // namespace
@@ -53,19 +34,44 @@ void detail::check_options(const struct_kind& schema, const void* options, void*
   }
 }
 
-std::vector<idle_option> detail::idle_options(const struct_kind& schema, const void* asked,
-                                              const void* completed, const void* defaults) {
-  const auto missing = schema.missing_effects(completed);
-  json values, usual;
-  schema.write(asked, values, "");
-  schema.write(defaults, usual, "");
-  std::vector<idle_option> idle;
-  names at;
-  for_each_difference(values, usual, at, [&](const names& path, const json& value) {
-    auto why = why_idle(path, missing);
-    if (!why.empty()) idle.push_back({dotted(path), value.dump(), std::move(why)});
-  });
-  return idle;
+void apply_override(json& document, std::string_view path_and_value) {
+  const auto whole = detail::printable(path_and_value, 200);
+  const auto equals = path_and_value.find('=');
+  if (equals == path_and_value.npos)
+    throw config_error(
+        whole, std::string("expected an override such as trainer.lr=3e-4, got no '='") +
+                   (whole.ends_with(']') ? "; a list has no spaces, or quotes around it" : ""));
+  const auto path = path_and_value.substr(0, equals);
+  const auto text = path_and_value.substr(equals + 1);
+
+  if (document.is_null()) document = json::object();
+  json* at = &document;
+  std::string pointer;
+  std::size_t depth = 0;
+  for (std::size_t start = 0; start <= path.size();) {
+    const auto dot = std::min(path.find('.', start), path.size());
+    const auto key = path.substr(start, dot - start);
+    if (key.empty() || ++depth > json_depth_max)
+      throw config_error(whole, "expected 1 to " + std::to_string(json_depth_max) +
+                                    " keys joined by '.', got " +
+                                    (key.empty() ? "an empty key" : "more"));
+    if (!at->is_object())
+      throw config_error(pointer, "expected an object to set \"" + std::string(key) +
+                                      "\" in, got " + detail::show(*at));
+    pointer = detail::child_pointer(pointer, key);
+    if (!detail::is_utf8(key)) throw config_error(pointer, "expected a key in UTF-8");
+    at = &(*at)[std::string(key)];
+    if (at->is_null() && dot < path.size()) *at = json::object();
+    start = dot + 1;
+  }
+  try {
+    *at = parse_json(text, pointer);
+  } catch (const config_error&) {
+    if (!detail::is_utf8(text))
+      throw config_error(pointer,
+                         "expected a value in UTF-8, got \"" + detail::printable(text, 80) + '"');
+    *at = flow_or_string(text, pointer);
+  }
 }
 
 nlohmann::json load_config(const std::filesystem::path& file,
