@@ -2,30 +2,40 @@
 // three critics, clipped to the range of the returns of repeating the least and the largest reward.
 // The roles are those of every off-policy algorithm.
 //
-//   ./own_target train -n 10000 --env Pendulum-v1 policy.backend=libtorch
+//   ./own_target train -n 10000 --env Pendulum-v1 slack=0.1 policy.backend=libtorch
 
 #include "actors/torch/torch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/program/main.hpp"
 
+// readme: own_target
 struct clipped_config : troupe::td3_config {
   clipped_config() {
     algo = "clipped_td3";
     trainer.n_critics = 3;
   }
+
+  double slack = 0.0;
 };
 
-void describe(troupe::options_schema<clipped_config>& s) { troupe::describe_td3(s); }
+void describe(troupe::options_schema<clipped_config>& s) {
+  troupe::describe_td3(s);
+  s.field("slack", &clipped_config::slack)
+      .at_least(0)
+      .help("The range is widened at both ends by this share of its width.");
+}
 
-// readme: own_target
 class clipped_learner final : public troupe::td3_learner {
  public:
-  using td3_learner::td3_learner;
+  clipped_learner(const troupe::network_shape& shape, const troupe::td3_options& options,
+                  std::uint64_t seed, double slack)
+      : td3_learner(shape, options, seed), slack_(static_cast<float>(slack)) {}
 
   void visit_state(troupe::state_visitor& visit) override {
     td3_learner::visit_state(visit);
@@ -39,15 +49,17 @@ class clipped_learner final : public troupe::td3_learner {
       range_[0] = std::min(range_[0], forever);
       range_[1] = std::max(range_[1], forever);
     }
-    return clamp(row_min(q), range_[0], range_[1]);
+    const float more = slack_ * (range_[1] - range_[0]);
+    return clamp(row_min(q), range_[0] - more, range_[1] + more);
   }
 
  private:
+  const float slack_;
   std::vector<float> range_ = {0.0f, 0.0f};
 };
 
 troupe::algorithm algorithm_with(const clipped_config& config) {
-  return troupe::td3_algorithm<clipped_learner>(config);
+  return troupe::td3_algorithm<clipped_learner>(config, config.slack);
 }
 // readme: end
 

@@ -41,6 +41,12 @@ for source in "$sources"/*.cpp; do
   rm -f "$place/output"
   check "$name keeps below 150 lines" test "$(wc -l <"$source")" -lt 150
   check "$name opens with its roles" grep -qiE "roles|parts" <(head -20 "$source")
+  if [[ $name == awr ]]; then  # a plug-in, which the command loads
+    timeout 120 "$build/deploy/troupe/troupe" train --algo "$build/examples/awr.so" -n 2048 \
+      evaluation.final_episodes=1 --metrics-port 0 >"$place/output" 2>&1
+    check "awr trains" test $? -eq 0
+    continue
+  fi
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 2048 evaluation.final_episodes=1 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)

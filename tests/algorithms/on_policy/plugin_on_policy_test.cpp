@@ -1,0 +1,180 @@
+// Algorithms whose rules are in plug-ins, as far as no process is needed.
+// tests/deploy/plugin_rule_test.sh has the command.
+
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/on_policy/plugin_on_policy.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "actors/worlds/plugin_loader.hpp"
+#include "runtime/wire/codec.hpp"
+#include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
+#include "tests/message_of.hpp"
+#include "tests/paths.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using nlohmann::json;
+
+const network_shape shape{.obs_size = 4, .discrete_actions = 2};
+
+std::string name_of(const std::string& rule, const std::string& file = "rules.so") {
+  return testing::build_path("tests/algorithms/on_policy/plugins/") + file + ":" + rule;
+}
+
+plugin_on_policy_config config_of(const std::string& name, const json& options = json::object()) {
+  plugin_on_policy_config config;
+  config.algo = name;
+  config.rule.text = options.dump();
+  config.trainer.batch_size = 32;
+  config.trainer.n_epochs = 2;
+  config.policy.hidden = {8};
+  return config;
+}
+
+std::vector<float> numbers_of(const on_policy_learner& learner) {
+  const auto acting = learner.acting();
+  return {acting.begin(), acting.end()};
+}
+
+TEST_CASE("a rule of a plug-in: its options are those of the section rule, with its own defaults") {
+  const auto scaled = plugin_on_policy_algorithm(name_of("scaled"));
+  CHECK(scaled.help == "scaled advantages");
+  const auto schema = scaled.schema();
+  const auto& options = schema.at("properties").at("rule").at("properties");
+  CHECK(options.at("decay").at("default") == 0.9);
+  CHECK(options.at("decay").at("description") == "The decay of the mean.");
+  CHECK(schema.at("properties").at("algo").at("enum") == json{name_of("scaled")});
+  CHECK(schema.at("properties").at("trainer").at("properties").at("n_epochs").at("default") == 10);
+
+  const auto made = scaled.configure({{"rule", {{"unused", 3}}}}, {});
+  CHECK(made.settings.algo == name_of("scaled"));
+  const auto resolved = json::parse(made.settings.config);
+  CHECK(resolved.at("algo") == name_of("scaled"));
+  CHECK(resolved.at("rule") == json{{"decay", 0.9}, {"unused", 3}});
+  REQUIRE(made.settings.idle.size() == 1);
+  CHECK(made.settings.idle[0].name == "rule.unused");
+
+  const auto plain = json::parse(
+      plugin_on_policy_algorithm(name_of("plain")).configure(json::object(), {}).settings.config);
+  CHECK(plain.at("rollout").at("n_steps") == 64);
+  CHECK(plain.at("trainer").at("n_epochs") == 1);
+}
+
+TEST_CASE("a rule of a plug-in: wrong options are refused by their places") {
+  const auto scaled = plugin_on_policy_algorithm(name_of("scaled"));
+  const auto error = [&](const json& rule) {
+    return testing::message_of<config_error>([&] { scaled.configure({{"rule", rule}}, {}); });
+  };
+  CHECK(error({{"decay", 2}}) == "/rule/decay: expected a number >= 0 and < 1, got 2");
+  CHECK_THAT(error({{"deccay", 0.5}}),
+             Contains("/rule/deccay: unknown key \"deccay\"") && Contains("decay"));
+  CHECK_THAT(error(3), Contains("/rule: expected an object"));
+  CHECK(testing::message_of<std::invalid_argument>(
+            [] { plugin_on_policy_algorithm(name_of("bad_defaults")); })
+            .starts_with(name_of("bad_defaults") +
+                         ": its default values: /trainer/lrr: unknown key \"lrr\""));
+}
+
+TEST_CASE("a rule of a plug-in: a file without it is refused by its name") {
+  const auto error = [](const std::string& name) {
+    return testing::message_of<plugin_error>([&] { plugin_on_policy_algorithm(name); });
+  };
+  CHECK(error("./nowhere.so:awr") ==
+        "./nowhere.so: expected the path of a plug-in: No such file or directory");
+  CHECK_THAT(error(name_of("scale")), Contains("expected an algorithm of ") &&
+                                          EndsWith("which has plain, scaled, throws, a_column, "
+                                                   "bad_defaults, got scale"));
+  const auto worlds = testing::build_path("tests/actors/worlds/plugins/");
+  CHECK(error(worlds + "one.so:awr") ==
+        worlds + "one.so: expected a plug-in with algorithms, got none");
+}
+
+TEST_CASE(
+    "a rule of a plug-in: the policy gradient learns what A2C's learner does, on both engines") {
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    CAPTURE(static_cast<int>(backend));
+    auto config = config_of(name_of("plain"));
+    config.policy.backend = backend;
+    config.trainer.batch_size = 64;
+    config.trainer.n_epochs = 1;
+    auto learner = make_learner(shape, config);
+    auto options = learner_options(config);
+    on_policy_learner expected(shape, options, policy_gradient_loss("a2c", options), config.seed);
+    CHECK(numbers_of(*learner) == numbers_of(expected));
+    const auto batch = acted_batch(learner->model(), 16, 4);
+    learner->update(batch);
+    expected.update(batch);
+    const auto got = numbers_of(*learner), wanted = numbers_of(expected);
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).margin(2e-6));
+  }
+}
+
+TEST_CASE("a rule of a plug-in: a restored learner goes on with the rule's state") {
+  const auto config = config_of(name_of("scaled"), {{"decay", 0.5}});
+  auto whole = make_learner(shape, config);
+  const auto batch = acted_batch(whole->model(), 16, 4);
+  whole->update(batch);
+  const auto state = whole->save();
+  auto resumed = make_learner(shape, config);
+  resumed->start_from(numbers_of(*whole), {});
+  resumed->restore(state);
+  whole->update(batch);
+  resumed->update(batch);
+  CHECK(numbers_of(*whole) == numbers_of(*resumed));
+  CHECK(whole->save() == resumed->save());
+}
+
+TEST_CASE("a rule of a plug-in: the state of a rule with other numbers is refused") {
+  const auto state = make_learner(shape, config_of(name_of("scaled")))->save();
+  auto other = make_learner(shape, config_of(name_of("scaled", "other_state.so")));
+  const auto before = other->save();
+  CHECK_THAT(testing::message_of([&] { other->restore(state); }),
+             Contains("scaled state: rule.size: expected 2 numbers, got 1"));
+  CHECK(other->save() == before);
+  auto without = make_learner(shape, config_of(name_of("plain")));
+  CHECK_THAT(testing::message_of([&] { without->restore(state); }), Contains("plain state"));
+}
+
+TEST_CASE("a rule of a plug-in: ranks, which would each have another state, are refused with one") {
+  const auto error = [](const std::string& name) {
+    const auto made = plugin_on_policy_algorithm(name).configure(
+        {{"trainer", {{"replicas", 2}}}, {"env", {{"n_envs", 2}}}}, {});
+    return testing::message_of<config_error>([&] { made.check(); });
+  };
+  CHECK(error(name_of("scaled")) == "/trainer/replicas: expected 1 with " + name_of("scaled") +
+                                        ", whose rule has a state (size) that each replica would "
+                                        "have another one of, got 2");
+  CHECK(error(name_of("plain")) == "");
+}
+
+TEST_CASE("a rule of a plug-in: what it does wrong is told with its name") {
+  const auto error = [](const std::string& name) {
+    auto learner = make_learner(shape, config_of(name));
+    const auto batch = acted_batch(learner->model(), 16, 4);
+    return testing::message_of([&] { learner->update(batch); });
+  };
+  CHECK(error(name_of("throws")) ==
+        name_of("throws") + ": the plug-in threw: the rule's own error");
+  CHECK(error(name_of("a_column")) ==
+        name_of("a_column") + ": expected a loss [1, 1], got [32, 1]");
+}
+
+TEST_CASE("a rule of a plug-in: the making of its learner travels to another process") {
+  using function = configured_learner<plugin_on_policy_config, on_policy_learner>;
+  const function sent{shape, config_of(name_of("scaled"), {{"decay", 0.25}})};
+  auto bytes = detail::encode(sent);
+  const auto got = detail::decode<function>(bytes.bytes());
+  CHECK(got.config.algo == name_of("scaled"));
+  CHECK(json::parse(got.config.rule.text).at("decay") == 0.25);
+  CHECK(got.config.trainer.batch_size == 32);
+  CHECK(numbers_of(*got()) == numbers_of(*sent()));
+}
+
+}  // namespace
+}  // namespace troupe
