@@ -148,8 +148,8 @@ std::unique_ptr<on_policy_learner> make_learner(const network_shape& shape,
 algorithm algorithm_with(const plugin_on_policy_config& config) {
   auto made = on_policy_algorithm(config);
   made.check = [check = std::move(made.check), config] {
-    check();
     refuse_several_states(config);
+    check();
   };
   return made;
 }

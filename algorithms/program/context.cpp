@@ -60,15 +60,12 @@ const named_algorithm& context::algorithm_of_run(const std::filesystem::path& ru
     }
   } catch (const plugin_error& error) {
     throw std::invalid_argument(
-        fmt::format("{}{}; the run's algorithm is in a plug-in, whose path is relative to the "
-                    "working directory "
-                    "of the run",
-                    place, error.what()));
+        place + error.what() +
+        "; a plug-in that a run names is looked for from the working directory");
   }
   throw std::invalid_argument(fmt::format(
-      "{}unknown algorithm \"{}\": another program has made the run, which has an algorithm of its "
-      "own of that name; expected that program instead of {}, or an algorithm of this one or of a "
-      "plug-in",
+      "{}unknown algorithm \"{}\": expected one of {}; another program with this algorithm has "
+      "made the run, so evaluate or resume it by that program",
       place, *name, program));
 }
 

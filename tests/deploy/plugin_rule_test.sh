@@ -47,12 +47,12 @@ assert config['algo'] == './awr.so:awr' and config['rule'] == {'beta': 0.5, 'wei
 report "config.json has the plug-in's name and all options of the rule" $?
 run eval $run --episodes 2 --json
 holds "eval plays its model" "s['algo'] == './awr.so:awr' and s['eval_episodes'] == 2"
-run train --algo ./awr.so --init $run --runs begun "${short[@]}"
+run train --algo ./awr.so --init $run/last_model --runs begun "${short[@]}"
 report "a run begins with its model" $code
 run train --algo ppo --init $run/last_model --runs begun "${short[@]}"
 report "and so does one of ppo, which loads no code for it" $code
 run train --algo ./awr.so:awr --runs kept --continue policy.backend=libtorch rule.beta=0.5 checkpoint.every_updates=1 \
-  deterministic=true "${short[@]}" -n 1280
+  deterministic=true -n 1280 "${short[@]:2}"
 holds "--continue goes on with the newest run" "$code == 0 and s['resumed_from_step'] == 1024 and s['steps'] == 1280"
 
 run train --algo ./awr.so --runs here "${short[@]}"

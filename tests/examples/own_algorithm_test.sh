@@ -50,7 +50,7 @@ report "check-rule refuses an algorithm without a graph" $?
 troupe=$built_in
 for arguments in "eval fused/kl_ppo/CartPole-v1_1" "train --resume fused/kl_ppo/CartPole-v1_1"; do
   run $arguments
-  [[ $code -eq 2 && $(wc -l <err) -eq 1 ]] && grep -qF 'fused/kl_ppo/CartPole-v1_1/config.json: /algo: unknown algorithm "kl_ppo": another program has made the run' err
+  [[ $code -eq 2 && $(wc -l <err) -eq 1 ]] && grep -qF 'fused/kl_ppo/CartPole-v1_1/config.json: /algo: unknown algorithm "kl_ppo": expected one of troupe; another program' err
   report "a program without the rule refuses to ${arguments%% *} by its name, and names the run" $?
 done
 finish

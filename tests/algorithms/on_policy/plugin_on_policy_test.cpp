@@ -49,7 +49,7 @@ TEST_CASE("a rule of a plug-in: its options are those of the section rule, with 
   const auto& options = schema.at("properties").at("rule").at("properties");
   CHECK(options.at("decay").at("default") == 0.9);
   CHECK(options.at("decay").at("description") == "The decay of the mean.");
-  CHECK(schema.at("properties").at("algo").at("enum") == json{name_of("scaled")});
+  CHECK(schema.at("properties").at("algo").at("enum") == json::array({name_of("scaled")}));
   CHECK(schema.at("properties").at("trainer").at("properties").at("n_epochs").at("default") == 10);
 
   const auto made = scaled.configure({{"rule", {{"unused", 3}}}}, {});
@@ -87,20 +87,24 @@ TEST_CASE("a rule of a plug-in: a file without it is refused by its name") {
   };
   CHECK(error("./nowhere.so:awr") ==
         "./nowhere.so: expected the path of a plug-in: No such file or directory");
-  CHECK_THAT(error(name_of("scale")), Contains("expected an algorithm of ") &&
-                                          EndsWith("which has plain, scaled, throws, a_column, "
-                                                   "bad_defaults, got scale"));
+  CHECK_THAT(error(name_of("scale")),
+             Contains("expected an algorithm of ") &&
+                 EndsWith("which has plain, scaled, fading, throws, a_column, "
+                          "bad_defaults, got scale"));
   const auto worlds = testing::build_path("tests/actors/worlds/plugins/");
   CHECK(error(worlds + "one.so:awr") ==
         worlds + "one.so: expected a plug-in with algorithms, got none");
 }
 
 TEST_CASE(
-    "a rule of a plug-in: the policy gradient learns what A2C's learner does, on both engines") {
-  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-    CAPTURE(static_cast<int>(backend));
+    "a rule of a plug-in: the policy gradient learns as the loss of the library, with a critic and "
+    "without") {
+  for (const bool baseline : {true, false}) {
+    const auto backend = baseline ? gradient_backend::fused : gradient_backend::libtorch;
+    CAPTURE(baseline);
     auto config = config_of(name_of("plain"));
     config.policy.backend = backend;
+    config.trainer.baseline = baseline;
     config.trainer.batch_size = 64;
     config.trainer.n_epochs = 1;
     auto learner = make_learner(shape, config);
@@ -113,6 +117,16 @@ TEST_CASE(
     const auto got = numbers_of(*learner), wanted = numbers_of(expected);
     for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).margin(2e-6));
   }
+}
+
+TEST_CASE("a rule of a plug-in: the progress of the run reaches it") {
+  auto learner = make_learner(shape, config_of(name_of("fading")));
+  const auto batch = acted_batch(learner->model(), 16, 4);
+  const auto before = numbers_of(*learner);
+  learner->update(batch, 0.0);
+  CHECK(numbers_of(*learner) == before);
+  learner->update(batch, 0.5);
+  CHECK(numbers_of(*learner) != before);
 }
 
 TEST_CASE("a rule of a plug-in: a restored learner goes on with the rule's state") {
@@ -150,7 +164,7 @@ TEST_CASE("a rule of a plug-in: ranks, which would each have another state, are 
   CHECK(error(name_of("scaled")) == "/trainer/replicas: expected 1 with " + name_of("scaled") +
                                         ", whose rule has a state (size) that each replica would "
                                         "have another one of, got 2");
-  CHECK(error(name_of("plain")) == "");
+  CHECK_THAT(error(name_of("plain")), !Contains("whose rule has a state"));
 }
 
 TEST_CASE("a rule of a plug-in: what it does wrong is told with its name") {
