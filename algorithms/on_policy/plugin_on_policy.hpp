@@ -3,12 +3,11 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "algorithms/learner/configured_learner.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/learner.hpp"
-#include "algorithms/run/named_algorithm.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 
@@ -28,11 +27,6 @@ void describe(options_schema<plugin_on_policy_config>& s);
 std::unique_ptr<on_policy_learner> make_learner(const network_shape& shape,
                                                 const plugin_on_policy_config& config);
 algorithm algorithm_with(const plugin_on_policy_config& config);
-
-/// Returns the algorithm of that name in a plug-in. Loads the plug-in, so call it only for a name
-/// that the user has chosen, or that of a run that the user trusts. Throws plugin_error, and
-/// std::invalid_argument that names the plug-in for default values that are refused.
-named_algorithm plugin_on_policy_algorithm(const std::string& name);
 
 /// The configuration travels as JSON, beside the name of the plug-in, which is not that of a
 /// schema.

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "actors/worlds/plugin_loader.hpp"
-#include "algorithms/on_policy/plugin_on_policy.hpp"
+#include "algorithms/program/plugin_algorithms.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -28,7 +28,7 @@ const named_algorithm& context::find(const std::string& name) const {
   if (names_plugin(name)) {
     const auto known = from_plugins.find(name);
     if (known != from_plugins.end()) return known->second;
-    auto made = with_own_options(plugin_on_policy_algorithm(name), options);
+    auto made = with_own_options(plugin_algorithm_named(name), options);
     return from_plugins.emplace(name, std::move(made)).first->second;
   }
   std::vector<std::string> names;

@@ -5,15 +5,16 @@
 //     void describe(troupe::options_schema<awr_options>& s) {
 //       s.field("beta", &awr_options::beta).above(0).help("The temperature of the weights.");
 //     }
-//     troupe::ppo_loss_result awr_loss(const troupe::ppo_loss_inputs& in, const awr_options&
-//     options,
+//     troupe::ppo_loss_result awr_loss(const troupe::ppo_loss_inputs& in,
+//                                      const awr_options& options,
 //                                      const troupe::loss_settings& settings) { ... }
 //
 //     TROUPE_PLUGIN(troupe::plugin_on_policy("awr", "advantage-weighted regression", awr_loss))
 //
 // `troupe train --algo ./awr.so rule.beta=0.5` trains with it. Roles, advantages, minibatches,
 // ranks, evaluation and checkpoints are those of PPO. The options of the rule are the section
-// `rule` of the configuration, and all others are those of an on-policy algorithm.
+// `rule` of the configuration, and all others are those of an on-policy algorithm. Targets for TD3
+// are made by algorithms/off_policy/td3/plugin_target.hpp.
 
 #include <concepts>
 #include <functional>
@@ -47,18 +48,22 @@ class rule_state {
   virtual void operator()(std::string_view name, std::span<float> numbers) = 0;
 };
 
-/// An on-policy update rule of a plug-in. A learner has one of its own, which one thread calls.
-class on_policy_rule {
+/// An update rule of a plug-in. A learner has one of its own, which one thread calls.
+class update_rule {
  public:
-  virtual ~on_policy_rule() = default;
+  virtual ~update_rule() = default;
+  /// Shows the numbers that the rule changes from minibatch to minibatch.
+  virtual void visit_state(rule_state&) {}
+};
 
+/// An on-policy update rule. One with a state is refused with trainer.replicas above 1, as each
+/// rank would have another state.
+class on_policy_rule : public update_rule {
+ public:
   /// Returns the loss of a minibatch of N rows, [1, 1], which the learner minimises, and its
   /// metrics, which are means over the rows or sums of such means. A loss that reads numbers by
   /// `values` or `number` and puts them back as constants is not differentiated by them.
   virtual ppo_loss_result loss(const ppo_loss_inputs& in, const loss_settings& settings) = 0;
-  /// Shows the numbers that the rule changes from minibatch to minibatch. A rule that has some is
-  /// refused with trainer.replicas above 1, as each rank would have others.
-  virtual void visit_state(rule_state&) {}
 };
 
 namespace detail {
@@ -74,15 +79,18 @@ struct rule_options_read {
   config_fault fault = config_fault::other;
 };
 
+enum class rule_kind { on_policy, td3 };
+
 /// The content of plugin_algorithm::rule. JSON objects are texts.
 struct plugin_rule {
+  rule_kind kind = rule_kind::on_policy;
   /// What `defaults` of plugin_on_policy has.
   std::vector<std::string> defaults;
   /// Returns the JSON Schema of the rule's options.
   std::function<std::string()> schema;
   std::function<rule_options_read(const std::string& json)> read;
-  /// Makes the rule with options that `read` has returned.
-  std::function<std::unique_ptr<on_policy_rule>(const std::string& json)> make;
+  /// Makes the rule, of the class of its kind, with options that `read` has returned.
+  std::function<std::unique_ptr<update_rule>(const std::string& json)> make;
 };
 
 std::string rule_schema(const struct_kind& kind, const void* defaults);
@@ -93,13 +101,14 @@ rule_options_read read_rule_options(const struct_kind& kind, const std::string& 
 /// Makes an algorithm of a plug-in. `make` makes the rule from its options.
 template <class Options>
 plugin_algorithm plugin_algorithm_with(
-    std::string id, std::string help, std::vector<std::string> defaults,
-    std::function<std::unique_ptr<on_policy_rule>(const Options&)> make) {
+    rule_kind kind, std::string id, std::string help, std::vector<std::string> defaults,
+    std::function<std::unique_ptr<update_rule>(const Options&)> make) {
   const auto read = [](const std::string& json, Options& values) {
     const Options usual{};
     return read_rule_options(struct_kind_of<Options>(), json, &values, &usual);
   };
   auto rule = std::make_shared<plugin_rule>();
+  rule->kind = kind;
   rule->defaults = std::move(defaults);
   rule->schema = [] {
     const Options usual{};
@@ -144,7 +153,8 @@ plugin_algorithm plugin_on_policy(std::string id, std::string help,
                                                           const loss_settings&),
                                   std::vector<std::string> defaults = {}) {
   return detail::plugin_algorithm_with<Options>(
-      std::move(id), std::move(help), std::move(defaults), [loss](const Options& options) {
+      detail::rule_kind::on_policy, std::move(id), std::move(help), std::move(defaults),
+      [loss](const Options& options) {
         return std::make_unique<detail::loss_rule<Options>>(loss, options);
       });
 }
@@ -155,7 +165,7 @@ template <std::derived_from<on_policy_rule> Rule, described_options Options>
 plugin_algorithm plugin_on_policy(std::string id, std::string help,
                                   std::vector<std::string> defaults = {}) {
   return detail::plugin_algorithm_with<Options>(
-      std::move(id), std::move(help), std::move(defaults),
+      detail::rule_kind::on_policy, std::move(id), std::move(help), std::move(defaults),
       [](const Options& options) { return std::make_unique<Rule>(options); });
 }
 
