@@ -4,7 +4,7 @@ set -uo pipefail
 build=$(realpath "$1")
 source "$(dirname "$0")/common.sh" "$1"
 cp "$build/examples/awr.so" .
-plugins=$build/tests/algorithms/on_policy/plugins
+plugins=$build/tests/algorithms/plugins
 few=(evaluation.every_steps=0 evaluation.final_episodes=2 --metrics-port 0)
 short=(-n 1024 rollout.n_steps=256 trainer.n_epochs=2 'policy.hidden=[16]' --json "${few[@]}")
 
@@ -88,6 +88,26 @@ refuses "a checkpoint of a state with other numbers" 1 'rule.size: expected 2 nu
   train --resume $state --steps 2048 --metrics-port 0
 refuses "ranks, which would have other states" 2 '/trainer/replicas: expected 1 with ./rules.so:scaled' \
   train --algo ./rules.so:scaled trainer.replicas=2 env.n_envs=2 "${short[@]}"
+
+# ---- a target for TD3
+
+td3=(-n 300 --env Pendulum-v1 collection.learning_starts=100 'policy.hidden=[16]' --json "${few[@]}")
+cp "$plugins/rules.so" targets.so
+run train --algo ./targets.so:mixed --runs target --mode async "${td3[@]}"
+holds "a target trains in async mode" "s['mode'] == 'async' and s['steps'] >= 300"
+run train --algo ./targets.so:seen --runs target --deterministic checkpoint.every_updates=100 "${td3[@]}"
+expected=$(weights)
+target=target/targets.so-seen/Pendulum-v1_1
+newest=$(compgen -G "$target/checkpoints/*" | sort -V | tail -1)
+rm -rf "${newest:?}" $target/summary.json
+run train --resume $target --json --metrics-port 0
+[[ $code -eq 0 && -n $expected && $(weights) == "$expected" ]]
+report "a target with a state is resumed to the same weights" $?
+run check-rule --algo ./targets.so:mixed --env Pendulum-v1 'policy.hidden=[16]'
+[[ $code -eq 0 ]] && ! grep -q 'wrong$\|missing$\|rough$' out
+report "check-rule finds the gradients with a target right" $?
+run eval $target --episodes 1 --json
+holds "eval plays its model" "s['algo'] == './targets.so:seen'"
 
 # ---- what is refused
 

@@ -8,7 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/worlds/plugin_loader.hpp"
+#include "algorithms/off_policy/td3/plugin_td3.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
+#include "algorithms/run/rule_in_plugin.hpp"
 #include "runtime/wire/codec.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -21,10 +25,15 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using nlohmann::json;
 
+/// The algorithm of that name, whose rule is an on-policy one.
+named_algorithm on_policy_named(const std::string& name) {
+  return detail::algorithm_in_plugin<plugin_on_policy_config>(name);
+}
+
 const network_shape shape{.obs_size = 4, .discrete_actions = 2};
 
 std::string name_of(const std::string& rule, const std::string& file = "rules.so") {
-  return testing::build_path("tests/algorithms/on_policy/plugins/") + file + ":" + rule;
+  return testing::build_path("tests/algorithms/plugins/") + file + ":" + rule;
 }
 
 plugin_on_policy_config config_of(const std::string& name, const json& options = json::object()) {
@@ -43,7 +52,7 @@ std::vector<float> numbers_of(const on_policy_learner& learner) {
 }
 
 TEST_CASE("a rule of a plug-in: its options are those of the section rule, with its own defaults") {
-  const auto scaled = plugin_on_policy_algorithm(name_of("scaled"));
+  const auto scaled = on_policy_named(name_of("scaled"));
   CHECK(scaled.help == "scaled advantages");
   const auto schema = scaled.schema();
   const auto& options = schema.at("properties").at("rule").at("properties");
@@ -60,14 +69,14 @@ TEST_CASE("a rule of a plug-in: its options are those of the section rule, with 
   REQUIRE(made.settings.idle.size() == 1);
   CHECK(made.settings.idle[0].name == "rule.unused");
 
-  const auto plain = json::parse(
-      plugin_on_policy_algorithm(name_of("plain")).configure(json::object(), {}).settings.config);
+  const auto plain =
+      json::parse(on_policy_named(name_of("plain")).configure(json::object(), {}).settings.config);
   CHECK(plain.at("rollout").at("n_steps") == 64);
   CHECK(plain.at("trainer").at("n_epochs") == 1);
 }
 
 TEST_CASE("a rule of a plug-in: wrong options are refused by their places") {
-  const auto scaled = plugin_on_policy_algorithm(name_of("scaled"));
+  const auto scaled = on_policy_named(name_of("scaled"));
   const auto error = [&](const json& rule) {
     return testing::message_of<config_error>([&] { scaled.configure({{"rule", rule}}, {}); });
   };
@@ -75,22 +84,21 @@ TEST_CASE("a rule of a plug-in: wrong options are refused by their places") {
   CHECK_THAT(error({{"deccay", 0.5}}),
              Contains("/rule/deccay: unknown key \"deccay\"") && Contains("decay"));
   CHECK_THAT(error(3), Contains("/rule: expected an object"));
-  CHECK(testing::message_of<std::invalid_argument>(
-            [] { plugin_on_policy_algorithm(name_of("bad_defaults")); })
+  CHECK(testing::message_of<std::invalid_argument>([] { on_policy_named(name_of("bad_defaults")); })
             .starts_with(name_of("bad_defaults") +
                          ": its default values: /trainer/lrr: unknown key \"lrr\""));
 }
 
 TEST_CASE("a rule of a plug-in: a file without it is refused by its name") {
   const auto error = [](const std::string& name) {
-    return testing::message_of<plugin_error>([&] { plugin_on_policy_algorithm(name); });
+    return testing::message_of<plugin_error>([&] { on_policy_named(name); });
   };
   CHECK(error("./nowhere.so:awr") ==
         "./nowhere.so: expected the path of a plug-in: No such file or directory");
   CHECK_THAT(error(name_of("scale")),
              Contains("expected an algorithm of ") &&
-                 EndsWith("which has plain, scaled, fading, throws, a_column, "
-                          "bad_defaults, got scale"));
+                 EndsWith("which has plain, scaled, fading, throws, a_column, bad_defaults, mixed, "
+                          "all_critics, seen, got scale"));
   const auto worlds = testing::build_path("tests/actors/worlds/plugins/");
   CHECK(error(worlds + "one.so:awr") ==
         worlds + "one.so: expected a plug-in with algorithms, got none");
@@ -157,7 +165,7 @@ TEST_CASE("a rule of a plug-in: the state of a rule with other numbers is refuse
 
 TEST_CASE("a rule of a plug-in: ranks, which would each have another state, are refused with one") {
   const auto error = [](const std::string& name) {
-    const auto made = plugin_on_policy_algorithm(name).configure(
+    const auto made = on_policy_named(name).configure(
         {{"trainer", {{"replicas", 2}}}, {"env", {{"n_envs", 2}}}}, {});
     return testing::message_of<config_error>([&] { made.check(); });
   };
@@ -188,6 +196,42 @@ TEST_CASE("a rule of a plug-in: the making of its learner travels to another pro
   CHECK(json::parse(got.config.rule.text).at("decay") == 0.25);
   CHECK(got.config.trainer.batch_size == 32);
   CHECK(numbers_of(*got()) == numbers_of(*sent()));
+}
+
+/// The weights of a short run of TD3, whose learner's rule is that of the algorithm.
+std::string weights_of(const algorithm& what) {
+  const temporary_folder folder;
+  system sys({.threads = 1, .deterministic = true});
+  return sys.run(train_in(sys, what, {.root = folder.path})).weights_sha256;
+}
+
+const json short_td3 = {{"total_steps", 160},
+                        {"deterministic", true},
+                        {"collection", {{"learning_starts", 80}}},
+                        {"policy", {{"hidden", {8}}}},
+                        {"evaluation", {{"every_steps", 0}, {"final_episodes", 1}}}};
+
+TEST_CASE("a rule of a plug-in: a target trains TD3 as the same rule in a program") {
+  const auto mixed = detail::algorithm_in_plugin<plugin_td3_config>(name_of("mixed"));
+  auto document = short_td3;
+  document["rule"] = {{"smallest_weight", 0.5}};
+  const auto made = mixed.configure(document, {});
+  CHECK(made.settings.algo == name_of("mixed"));
+  CHECK(json::parse(made.settings.config).at("trainer").at("n_critics") == 3);
+
+  auto config = parse_config<td3_config>(short_td3);
+  config.trainer.n_critics = 3;
+  const auto got = weights_of(made);
+  CHECK(got == weights_of(td3_algorithm(config, [](variable q, const auto&) {
+          return 0.5f * row_min(q) + 0.5f * row_max(q);
+        })));
+  CHECK(got != weights_of(algorithm_with(config)));
+}
+
+TEST_CASE("a rule of a plug-in: a target that is no column is told with its name") {
+  const auto all = detail::algorithm_in_plugin<plugin_td3_config>(name_of("all_critics"));
+  CHECK_THAT(testing::message_of([&] { weights_of(all.configure(short_td3, {})); }),
+             Contains("rules.so:all_critics: expected values [256, 1], got [256, 2]"));
 }
 
 }  // namespace

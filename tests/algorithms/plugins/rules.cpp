@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <stdexcept>
 
-#include "tests/algorithms/on_policy/plugins/scaled_rule.hpp"
+#include "algorithms/off_policy/td3/plugin_target.hpp"
+#include "tests/algorithms/plugins/scaled_rule.hpp"
 
 namespace {
 
@@ -29,6 +31,39 @@ troupe::ppo_loss_result a_column(const troupe::ppo_loss_inputs& in, const no_opt
   return {in.log_prob, {}};
 }
 
+struct mixed_options {
+  double smallest_weight = 0.75;
+};
+void describe(troupe::options_schema<mixed_options>& s) {
+  s.field("smallest_weight", &mixed_options::smallest_weight).at_least(0).at_most(1);
+}
+
+troupe::variable mixed(troupe::variable q, const troupe::transition_batch&,
+                       const mixed_options& options) {
+  const auto share = static_cast<float>(options.smallest_weight);
+  return share * row_min(q) + (1.0f - share) * row_max(q);
+}
+
+troupe::variable all_critics(troupe::variable q, const troupe::transition_batch&,
+                             const no_options&) {
+  return q;
+}
+
+/// Targets within the rewards that it has seen.
+class seen_rule final : public troupe::td3_rule {
+ public:
+  explicit seen_rule(const no_options&) {}
+
+  troupe::variable next_value(troupe::variable q, const troupe::transition_batch& batch) override {
+    for (const float reward : batch.reward) least_[0] = std::min(least_[0], reward);
+    return clamp(row_min(q), least_[0], 0);
+  }
+  void visit_state(troupe::rule_state& visit) override { visit("least", least_); }
+
+ private:
+  std::vector<float> least_ = {0.0f};
+};
+
 }  // namespace
 
 TROUPE_PLUGIN(troupe::plugin_on_policy("plain", "the policy gradient", plain,
@@ -39,4 +74,7 @@ TROUPE_PLUGIN(troupe::plugin_on_policy("plain", "the policy gradient", plain,
               troupe::plugin_on_policy("throws", "a rule that throws", throws),
               troupe::plugin_on_policy("a_column", "a loss of several numbers", a_column),
               troupe::plugin_on_policy("bad_defaults", "an option that is not there", plain,
-                                       {"trainer.lrr=1"}))
+                                       {"trainer.lrr=1"}),
+              troupe::plugin_td3("mixed", "a mean of critics", mixed, {"trainer.n_critics=3"}),
+              troupe::plugin_td3("all_critics", "values of all critics", all_critics),
+              troupe::plugin_td3<seen_rule, no_options>("seen", "targets within the rewards"))
