@@ -24,8 +24,9 @@ add_executable(door door.cpp)
 target_link_libraries(door PRIVATE troupe::program)
 troupe_leave_out_unused_libraries(door)
 troupe_add_plugin(lamps lamps.cpp)
+troupe_add_plugin(awr awr.cpp)
 CMAKE
-cp "$(dirname "$0")/../../docs/code/plugin/lamps.cpp" "$place/program"
+cp "$(dirname "$0")"/../../{docs/code/plugin/lamps,examples/awr}.cpp "$place/program"
 cat >"$place/program/door.cpp" <<'CPP'
 #include "algorithms/program/main.hpp"
 
@@ -102,6 +103,8 @@ grep -qF "program=$place/installed/libexec/troupe/env-host" "$place/log" ||
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
 timeout 60 "$place/installed/bin/troupe" train --env program/build/lamps.so -n 256 rollout.n_steps=128 \
   evaluation.final_episodes=1 --metrics-port 0 >"$place/log" 2>&1 || fail "training on a plug-in of troupe_add_plugin"
+timeout 60 "$place/installed/bin/troupe" train --algo program/build/awr.so -n 256 rollout.n_steps=128 \
+  evaluation.final_episodes=1 --metrics-port 0 >"$place/log" 2>&1 || fail "training by a rule in a plug-in"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
   fail "the installed command looks for libtorch's unused libraries beside itself"
