@@ -21,8 +21,10 @@ class listed_state final : public rule_state {
  public:
   void operator()(std::string_view name, std::span<float>) override {
     names += (names.empty() ? "" : ", ") + std::string(name);
+    ++parts;
   }
   std::string names;
+  std::size_t parts = 0;
 };
 
 }  // namespace
@@ -40,7 +42,12 @@ rule_options_read options_in_plugin(const std::string& name, const std::string& 
 }
 
 void visit_rule(state_visitor& visit, update_rule& rule) {
+  listed_state listed;
+  rule.visit_state(listed);
+  // As many numbers as the state has parts. A state with more of them than the rule has is refused.
+  std::vector<float> parts(listed.parts);
   visit.within("rule", [&] {
+    visit("parts", parts);
     shown_state shown(visit);
     rule.visit_state(shown);
   });
