@@ -46,14 +46,16 @@ class plugin_learner final : public on_policy_learner {
   plugin_learner(const network_shape& shape, const plugin_on_policy_config& config,
                  std::shared_ptr<on_policy_rule> rule)
       : on_policy_learner(shape, learner_options(config), loss_of(config, rule), config.seed),
+        plugin_(config.algo),
         rule_(std::move(rule)) {}
 
   void visit_state(state_visitor& visit) override {
     on_policy_learner::visit_state(visit);
-    detail::visit_rule(visit, *rule_);
+    detail::visit_rule(plugin_, visit, *rule_);
   }
 
  private:
+  std::string plugin_;
   std::shared_ptr<on_policy_rule> rule_;
 };
 

@@ -1,8 +1,12 @@
 #include "algorithms/run/rule_in_plugin.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
+
+#include "actors/checkpoint/state.hpp"
 
 namespace troupe::detail {
 
@@ -41,7 +45,7 @@ rule_options_read options_in_plugin(const std::string& name, const std::string& 
   return read;
 }
 
-void visit_rule(state_visitor& visit, update_rule& rule) {
+void visit_rule(const std::string& name, state_visitor& visit, update_rule& rule) try {
   listed_state listed;
   rule.visit_state(listed);
   // As many numbers as the state has parts. A state with more of them than the rule has is refused.
@@ -51,6 +55,9 @@ void visit_rule(state_visitor& visit, update_rule& rule) {
     shown_state shown(visit);
     rule.visit_state(shown);
   });
+} catch (const state_error& error) {
+  throw state_error(
+      fmt::format("{}; the state is that of another rule than {}", error.what(), name));
 }
 
 std::string state_names(const std::string& name, update_rule& rule) {

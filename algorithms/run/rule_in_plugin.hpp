@@ -42,8 +42,9 @@ std::shared_ptr<Rule> make_rule_in_plugin(const std::string& name, const std::st
   return std::shared_ptr<Rule>(static_cast<Rule*>(made.release()));
 }
 
-/// Shows a rule's state as a part of its learner's, "rule".
-void visit_rule(state_visitor& visit, update_rule& rule);
+/// Shows the state of a rule of that name as a part of its learner's, "rule". Throws state_error
+/// that names the plug-in, as `visit` does, for the state of another rule.
+void visit_rule(const std::string& name, state_visitor& visit, update_rule& rule);
 /// Returns the names of the parts of a rule's state, such as "mean, count"; empty if it has none.
 std::string state_names(const std::string& name, update_rule& rule);
 

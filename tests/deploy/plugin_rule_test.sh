@@ -28,7 +28,7 @@ run config ./awr.so
 [[ $code -eq 0 ]] && grep -q '^ *rule.beta' out && grep -q 'The temperature of the weights' out
 report "config lists the options of the rule" $?
 run train --algo ./awr.so -n 20480 --runs learned --json trainer.lr=1e-3 "${few[@]}"
-holds "a rule learns" "s['algo'] == './awr.so' and s['env'] == 'CartPole-v1' and s['eval_mean'] > 100"
+holds "a rule learns" "s['algo'] == './awr.so' and s['env'] == 'CartPole-v1' and s['eval_mean'] > 80"
 
 run=kept/awr.so-awr/CartPole-v1_1
 for backend in fused libtorch; do
@@ -84,7 +84,8 @@ report "a rule with a state trains" $code
 goes_on_exactly "a rule with a state" $state
 cp "$plugins/other_state.so" new.so
 mv new.so rules.so  # the path has another file
-refuses "a checkpoint of a state with other numbers" 1 'rule.size: expected 2 numbers, got 1' \
+refuses "a checkpoint of a state with other numbers" 1 \
+  'rule.size: expected 2 numbers, got 1; the state is that of another rule than ./rules.so:scaled' \
   train --resume $state --steps 2048 --metrics-port 0
 refuses "ranks, which would have other states" 2 '/trainer/replicas: expected 1 with ./rules.so:scaled' \
   train --algo ./rules.so:scaled trainer.replicas=2 env.n_envs=2 "${short[@]}"

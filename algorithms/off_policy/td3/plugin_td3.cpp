@@ -23,7 +23,7 @@ class plugin_td3_learner final : public td3_learner {
 
   void visit_state(state_visitor& visit) override {
     td3_learner::visit_state(visit);
-    detail::visit_rule(visit, *rule_);
+    detail::visit_rule(plugin_, visit, *rule_);
   }
 
  protected:
