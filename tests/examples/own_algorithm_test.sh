@@ -43,6 +43,8 @@ for rule in kl_ppo mixed_td3; do
     grep -q 'right$' out && ! grep -q 'wrong$\|missing$\|rough$' out
   report "check-rule finds $rule's gradient right" $?
 done
+run train --algo "$(dirname "$program")/awr.so" --runs plugged "${short[@]}"
+holds "a program of one's own trains by a rule in a plug-in, too" "s['algo'].endswith('/awr.so') and s['steps'] == 1024"
 run check-rule --algo q_learning
 [[ $code -eq 2 ]] && grep -q 'q_learning: expected an algorithm whose learner' err
 report "check-rule refuses an algorithm without a graph" $?
