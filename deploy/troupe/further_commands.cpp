@@ -58,8 +58,9 @@ void add_serve_env(CLI::App& options, serve_env_arguments& to) {
       ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 44));
   options
       .add_option("--threads", to.threads,
-                  "The number of slow environments that are stepped at the same time. The default "
-                  "is 32, or the number of sessions if that is smaller.")
+                  "The number of environments that are stepped at the same time: slow ones, and "
+                  "those in Python and in plug-ins. The default is 32, or the number of sessions "
+                  "if that is smaller.")
       ->check(CLI::Range(1, 4096));
   options
       .add_option("--idle-timeout", to.idle_timeout_s,

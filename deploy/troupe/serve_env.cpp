@@ -1,8 +1,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <future>
+#include <memory>
 #include <stdexcept>
 
 #include "actors/openenv/server/default_limits.hpp"
@@ -21,6 +23,9 @@ namespace troupe::command {
 namespace {
 
 constexpr std::size_t other_descriptors = 512;  // for threads, libraries, refusals and metrics
+/// The time after --drain for closing the last sessions and for the steps that are still under way.
+/// The process then ends without them, since a step may hang.
+constexpr auto end_time = std::chrono::seconds(10);
 
 /// Raises the limit of open files, since each session and each other connection takes one
 /// descriptor. Throws std::runtime_error if the hard limit is too low.
@@ -52,6 +57,13 @@ std::size_t sessions_of(const serve_env_arguments& arguments) {
   return sessions;
 }
 
+/// True for Troupe's own environments, whose every call returns. Code of the user, in Python or in
+/// a plug-in, may hang. This program registers no environments, so those that it knows are
+/// Troupe's.
+bool always_returns(const std::string& id) {
+  return std::ranges::count(known_environments(), id) > 0;
+}
+
 openenv_server::server_options server_options_of(const serve_env_arguments& arguments) {
   const auto sessions = sessions_of(arguments);
   const auto memory =
@@ -62,6 +74,7 @@ openenv_server::server_options server_options_of(const serve_env_arguments& argu
           .allowed_hosts = arguments.allowed_hosts,
           .sessions_max = sessions,
           .connections_max = arguments.connections,
+          .inline_steps = always_returns(arguments.env),
           .threads = arguments.threads.value_or(std::min<std::size_t>(32, sessions)),
           .message_bytes_max = arguments.message_bytes,
           .memory_bytes_max = arguments.memory_bytes.value_or(memory),
@@ -99,18 +112,21 @@ int serve_env(const serve_env_arguments& arguments) {
     const auto options = server_options_of(arguments);
     allow_descriptors(options.sessions_max, options.connections_max);
     metrics_registry metrics;
-    openenv_server::server server(maker(arguments), options, metrics);
-    const auto metrics_page = serve_own_metrics(metrics, server, arguments);
+    auto server = std::make_unique<openenv_server::server>(maker(arguments), options, metrics);
+    auto metrics_page = serve_own_metrics(metrics, *server, arguments);
     std::promise<void> told_to_end;
-    const signal_watch signals([&] { told_to_end.set_value(); });
+    const signal_watch signals([&] { told_to_end.set_value(); },
+                               std::chrono::seconds(arguments.drain_s) + end_time);
     std::printf("serving %s at http://%s:%u, at most %zu sessions\n", arguments.env.c_str(),
-                arguments.host.c_str(), unsigned{server.port()}, options.sessions_max);
+                arguments.host.c_str(), unsigned{server->port()}, options.sessions_max);
     std::fflush(stdout);
 
     told_to_end.get_future().wait();
     log::info("the server ends after its last session, or after a time limit",
               {{"seconds", arguments.drain_s}});
-    server.drain(std::chrono::seconds(arguments.drain_s));
+    server->drain(std::chrono::seconds(arguments.drain_s));
+    metrics_page.reset();  // it asks the server whether it is ready
+    server.reset();        // waits for steps under way, at most until the limit of the signals
     return 0;
   } catch (const std::exception& e) {
     print_error("troupe serve-env", e.what());

@@ -34,6 +34,45 @@ server=$!
 timeout 60 grep -q -m 1 '^serving ./lamps.so at' <(tail -f -n +1 --pid "$server" served)
 report "serve-env serves it" $?
 kill "$server"
+: >served
+"$troupe" serve-env "$plugins/endless.so" --port 0 --metrics-port 0 --drain 0 >served 2>err &
+server=$!
+timeout 60 grep -q -m 1 '^serving' <(tail -f -n +1 --pid "$server" served)
+"$python" - "$(sed -n 's/.*127.0.0.1:\([0-9]*\),.*/\1/p' served)" <<'PYTHON'
+import http.client, sys
+
+class Client:
+    def __init__(self, limit_s):
+        self.connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=limit_s)
+
+    def ask(self, method, path, body=None):
+        self.connection.request(method, path, body, {"Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        text = answer.read().decode()
+        assert answer.status == 200, (answer.status, text)
+        return text
+
+    def step(self):  # of an environment of its own
+        assert '"obs"' in self.ask("POST", "/step", '{"action": {"action": 0}}')
+
+client = Client(limit_s=20)
+for _ in range(299):
+    client.step()
+hanging = Client(limit_s=1)
+try:
+    hanging.step()
+except TimeoutError:
+    assert "healthy" in client.ask("GET", "/health")
+    client.step()
+else:
+    sys.exit("expected the 300th step to hang")
+PYTHON
+report "serve-env: a step that never returns holds up no other client" $?
+kill "$server"
+wait "$server"
+code=$?
+[[ $code -eq 70 ]] && grep -q 'the program did not end in time after a signal' err
+report "and the server ends without it" $?
 
 # A step that never returns. The process of the run can't end its thread, so it ends with exit code 70 in time.
 for where in shared thread process; do

@@ -22,7 +22,6 @@
 #include "actors/openenv/server/pace.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/openenv/server/server_metrics.hpp"
-#include "actors/worlds/registry.hpp"
 #include "runtime/net/own_hosts.hpp"
 
 namespace troupe::openenv_server {
@@ -57,7 +56,7 @@ struct hub {
         hosts(options.address, names_of(options, origins), "--allow-host"),
         api(make),
         metrics(registry),
-        steps(traits_of(api.id()).blocks),
+        steps(options.inline_steps),
         memory(options.memory_bytes_max) {
     workers.emplace(options.threads);
   }
@@ -71,8 +70,9 @@ struct hub {
     workers.reset();
   }
 
-  /// Calls `work`, which must not throw, and then calls `then` on the server's thread. If
-  /// environments are fast it calls `work` directly, otherwise on a worker. See pace.hpp.
+  /// Calls `work`, which must not throw, and then calls `then` on the server's thread. Where
+  /// environments may be stepped inline and are fast, it calls `work` directly, otherwise on a
+  /// worker. See pace.hpp.
   template <class Work, class Then>
   void run(Work work, Then then) {
     if (steps.is_fast()) {

@@ -12,8 +12,8 @@ namespace troupe::openenv_server {
 /// take the steps, until a number of steps in a row were fast. That number doubles each time, up to
 /// `in_a_row_max`.
 ///
-/// Environments that block are never fast, however short their steps were so far. Each call waits
-/// for another process, which may hang, and the thread that reads and writes would hang with it.
+/// Environments that may hang are never fast, however short their steps were so far: the thread
+/// that reads and writes would hang with them.
 class pace {
  public:
   static constexpr std::chrono::microseconds slow{1000};
@@ -22,10 +22,10 @@ class pace {
   static constexpr std::int64_t in_a_row_first = 256;
   static constexpr std::int64_t in_a_row_max = 4096;
 
-  /// With `blocks` the environments wait for another process; see environment_traits.
-  explicit pace(bool blocks = false) : blocks_(blocks) {}
+  /// Without `may_be_fast` the environments never are; see server_options::inline_steps.
+  explicit pace(bool may_be_fast = true) : may_be_fast_(may_be_fast) {}
 
-  bool is_fast() const { return is_fast_ && !blocks_; }
+  bool is_fast() const { return is_fast_ && may_be_fast_; }
 
   /// Records the time of a step. With `was_preempted` the thread had to wait for a core meanwhile,
   /// as on a busy machine. A single slow step of at most `excused_max` is then excused; two in a
@@ -44,7 +44,7 @@ class pace {
   }
 
  private:
-  bool blocks_;
+  bool may_be_fast_;
   bool is_fast_ = true;
   bool last_seemed_slow_ = false;
   std::int64_t in_a_row_ = 0;

@@ -27,8 +27,13 @@ struct server_options {
   /// the limit, one that has sent no whole request is dropped for the next one, the oldest first.
   /// If there is none, the next one is answered with status 503.
   std::size_t connections_max = 1024;
-  /// The threads that step slow environments, and those that environment_traits::blocks is true
-  /// for.
+  /// Lets the thread that reads and writes make, reset and step the environments while that takes
+  /// less than a millisecond, which costs less than to hand each call to another thread. Set it
+  /// only where every call is known to return, as with Troupe's own environments: one that hangs
+  /// would hold up every client.
+  bool inline_steps = false;
+  /// The threads that step the environments that are not stepped inline. A call that hangs has its
+  /// thread until it returns.
   std::size_t threads = 32;
   /// The longest message or body in bytes. A longer one closes the connection.
   std::size_t message_bytes_max = std::size_t{1} << 20;
@@ -53,8 +58,8 @@ struct server_options {
   std::chrono::milliseconds idle_timeout{3'600'000};
 };
 
-/// Serves environments from a thread of its own. Slow environments, and those in other processes,
-/// are stepped by a few more threads, so that no session waits for another. Its metrics are
+/// Serves environments from a thread of its own. They are stepped by a few more threads, so that no
+/// session waits for another, unless server_options::inline_steps allows otherwise. Its metrics are
 /// troupe_openenv_server_*.
 class server {
  public:

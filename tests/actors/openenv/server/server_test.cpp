@@ -34,9 +34,16 @@ std::unique_ptr<vector_environment> make_cartpole() {
 
 /// A server of the tests, its metrics, and clients of it.
 struct house {
-  explicit house(server_options options = {}, environment_maker make = make_cartpole)
+  /// Serves CartPole as `troupe serve-env` does.
+  explicit house(server_options options = {})
+      : house(inline_steps(std::move(options)), make_cartpole) {}
+  house(server_options options, environment_maker make)
       : serving(std::move(make), with_any_port(std::move(options)), metrics) {}
 
+  static server_options inline_steps(server_options options) {
+    options.inline_steps = true;
+    return options;
+  }
   static server_options with_any_port(server_options options) {
     options.port = 0;
     return options;
@@ -247,7 +254,8 @@ TEST_CASE("openenv server: a message may come in parts") {
   CHECK(json::parse(client.read_text())["type"] == "observation");
 }
 
-/// Has the server see that its environments are slow, so that workers step them from now on.
+/// Has a server that steps environments inline see that they are slow, so that workers step them
+/// from now on.
 void make_slow(const house& here, gate& holding) {
   auto first = here.client();
   first.ask(reset);
@@ -263,7 +271,7 @@ void make_slow(const house& here, gate& holding) {
 
 TEST_CASE("openenv server: a slow environment holds up nobody, and pings are answered meanwhile") {
   gate holding;
-  const house here({.threads = 2}, holding.maker());
+  const house here({.inline_steps = true, .threads = 2}, holding.maker());
   make_slow(here, holding);
   auto slow = here.client();
   auto fast = here.client();
@@ -278,31 +286,80 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
   CHECK(json::parse(slow.read_text())["data"]["reward"] == 1.0);
 }
 
-/// The same, with the id of an environment in Python, which waits for its process.
-environment_maker in_python(environment_maker make) {
-  return [make = std::move(make)] {
-    auto made = make();
-    made->rename("module:Environment");
-    return made;
-  };
-}
+/// The calls of an environment that a server makes.
+enum class call : std::uint8_t { construction, reset, step, destruction };
 
-TEST_CASE("openenv server: an environment in another process that hangs holds up nobody") {
-  gate holding;
-  const house here({.threads = 2}, in_python(holding.maker()));
-  auto hung = here.client();
-  hung.ask(reset);
-  // As many fast steps would let the server's thread step environments that don't wait.
-  for (int i = 0; i < 2 * pace::in_a_row_first; ++i) hung.ask(step);
-  hung.send(slow_step);
-  holding.await_arrival();
-  struct release {  // the server waits for the step when it ends, also after a failed check
-    gate& held;
-    ~release() { held.let_go(); }
-  } const at_end{holding};
-  auto other = here.client();
-  CHECK(json::parse(other.ask(reset))["type"] == "observation");
-  CHECK(json::parse(other.ask(step))["type"] == "observation");
+/// Makes environments of which one hangs in a call of that kind, once `is_armed` is set.
+struct trap {
+  call where;
+  gate held{};
+  std::atomic<bool> is_armed{false};
+
+  void pass(call now) {
+    if (now != where || !is_armed.exchange(false)) return;
+    held.arrivals.release();
+    held.open.acquire();
+  }
+
+  class world final : public environment {
+   public:
+    explicit world(trap* of) : trap_(of) { trap_->pass(call::construction); }
+    ~world() override { trap_->pass(call::destruction); }
+    world(const world&) = delete;
+
+    env_spec spec() const override {
+      return {.id = "Hanging-v0",
+              .observation_space = spaces::box(0, 1, {1}),
+              .action_space = spaces::discrete(2)};
+    }
+    void reset(std::optional<std::uint64_t>, std::span<float> obs) override {
+      trap_->pass(call::reset);
+      obs[0] = 0;
+    }
+    step_result step(action_view, std::span<float> obs) override {
+      trap_->pass(call::step);
+      obs[0] = 1;
+      return {.reward = 1};
+    }
+
+   private:
+    trap* trap_;
+  };
+
+  environment_maker maker() {
+    return [this] {
+      return std::make_unique<vector_env<std::unique_ptr<environment>>>(
+          1, [this] { return std::make_unique<world>(this); });
+    };
+  }
+};
+
+TEST_CASE("openenv server: an environment that hangs in any call holds up nobody") {
+  for (const auto where : {call::construction, call::reset, call::step, call::destruction}) {
+    CAPTURE(static_cast<int>(where));
+    trap of{.where = where};
+    const house here({.threads = 2}, of.maker());
+    struct release {  // the server waits for the call when it ends, also after a failed check
+      gate& held;
+      ~release() { held.let_go(); }
+    } const at_end{of.held};
+    auto hung = here.client();
+    hung.ask(reset);
+    // After as many fast steps a server that may step environments inline does.
+    for (int i = 0; i < 2 * pace::in_a_row_first; ++i) hung.ask(step);
+    of.is_armed = true;
+    std::optional<raw_websocket> next;
+    if (where == call::construction) next.emplace(here.client());
+    if (where == call::reset) hung.send(reset);
+    if (where == call::step) hung.send(step);
+    if (where == call::destruction) hung.close();
+    of.held.await_arrival();
+    auto other = here.client();
+    CHECK(json::parse(other.ask(reset))["type"] == "observation");
+    CHECK(json::parse(other.ask(step))["type"] == "observation");
+    CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(ask(here.serving.port(), "/reset", "POST"), StartsWith("HTTP/1.1 200 "));
+  }
 }
 
 TEST_CASE("openenv server: bytes that are no WebSocket's are refused by their codes") {
@@ -375,7 +432,7 @@ TEST_CASE("openenv server: at the limit of connections the oldest that owes byte
   CHECK(here.value("troupe_openenv_server_connections_refused_total") == 0);
 }
 
-/// A client whose request is under way until the gate lets it go. The server must be slow.
+/// A client whose request is under way until the gate lets it go.
 http_client busy_client(const house& here, gate& holding) {
   const std::string body = R"({"action":{"action":1}})";
   http_client client(here.serving.port());
@@ -389,7 +446,6 @@ TEST_CASE("openenv server: where every connection is busy, one more is told so")
   const testing::captured_stderr said;
   gate holding;
   const house here({.connections_max = 2, .threads = 4}, holding.maker());
-  make_slow(here, holding);
   std::vector<http_client> busy;
   for (int i = 0; i < 2; ++i) busy.push_back(busy_client(here, holding));
   CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
@@ -422,7 +478,6 @@ task<bool> begins(openenv::client games) {
 TEST_CASE("openenv server: who is told that it is full comes again") {
   gate holding;
   const house here({.connections_max = 1, .threads = 4}, holding.maker());
-  make_slow(here, holding);
   auto busy = busy_client(here, holding);
   const openenv::client games(
       {.urls = {"http://127.0.0.1:" + std::to_string(here.serving.port())}});
