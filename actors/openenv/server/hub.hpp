@@ -9,7 +9,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <list>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "actors/openenv/server/pace.hpp"
 #include "actors/openenv/server/server.hpp"
 #include "actors/openenv/server/server_metrics.hpp"
+#include "actors/openenv/server/step_threads.hpp"
 #include "runtime/net/own_hosts.hpp"
 
 namespace troupe::openenv_server {
@@ -58,14 +58,13 @@ struct hub {
         metrics(registry),
         steps(options.inline_steps),
         memory(options.memory_bytes_max) {
-    workers.emplace(options.threads);
+    workers.emplace(options.threads, options.hang_timeout);
   }
 
   /// Stops the workers. Nothing may run on the server's thread any more. Tasks that wait for a
   /// worker are destroyed before the sockets that they hold.
   void end_workers() {
     workers->stop();
-    workers->join();
     steps = pace();
     workers.reset();
   }
@@ -80,7 +79,7 @@ struct hub {
       then();
       return;
     }
-    boost::asio::post(*workers, [this, work = std::move(work), then = std::move(then)]() mutable {
+    workers->post([this, work = std::move(work), then = std::move(then)]() mutable {
       const auto spent = timed(work);
       boost::asio::post(io, [this, spent, then = std::move(then)]() mutable {
         note(spent);
@@ -119,7 +118,7 @@ struct hub {
   /// Destroys a conversation, which may take time. Null is allowed.
   void discard(std::unique_ptr<conversation> talk) {
     if (talk && !steps.is_fast() && workers)
-      boost::asio::post(*workers, [ending = std::move(talk)] {});
+      workers->post([ending = std::move(talk)]() mutable { ending.reset(); });
   }
 
   const environment_maker make;  ///< Any thread may use it.
@@ -138,7 +137,7 @@ struct hub {
   bool is_draining = false;
   named_sessions named{*this};
   boost::asio::io_context io{1};
-  std::optional<boost::asio::thread_pool> workers;
+  std::optional<step_threads> workers;
 
  private:
   static std::vector<std::string> names_of(const server_options& options,

@@ -33,9 +33,9 @@ constexpr auto log_interval = std::chrono::seconds(10);  // between two lines ab
 /// Returns the time between two checks of all connections, which is short enough for the shortest
 /// limit.
 milliseconds round_time(const server_options& options) {
-  const auto shortest =
-      std::min({options.silence_timeout, options.request_timeout, options.write_timeout,
-                options.ping_interval, options.ping_timeout, options.idle_timeout});
+  const auto shortest = std::min(
+      {options.silence_timeout, options.request_timeout, options.write_timeout,
+       options.ping_interval, options.ping_timeout, options.idle_timeout, options.hang_timeout});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(500));
 }
 
@@ -54,8 +54,9 @@ void check(const server_options& options) {
                                 " for messages of " + std::to_string(options.message_bytes_max) +
                                 " bytes, got " + std::to_string(options.memory_bytes_max));
   }
-  for (const auto time : {options.silence_timeout, options.request_timeout, options.write_timeout,
-                          options.ping_interval, options.ping_timeout, options.idle_timeout})
+  for (const auto time :
+       {options.silence_timeout, options.request_timeout, options.write_timeout,
+        options.ping_interval, options.ping_timeout, options.idle_timeout, options.hang_timeout})
     expect("times", time.count() > 0);
 }
 
@@ -139,6 +140,7 @@ class server::house {
     for (auto* each : all) each->look_after(now);
     hub_.named.look_after(now, hub_.is_draining);
     hub_.metrics.slow.set(hub_.steps.is_fast() ? 0 : 1);
+    hub_.metrics.hanging.set(static_cast<double>(hub_.workers->replace_hung(now)));
     if (hub_.is_draining) go_on_draining(now, all);
     round_.expires_after(round_time(hub_.options));
     round_.async_wait([this](error_code error) {

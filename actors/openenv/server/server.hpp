@@ -32,9 +32,11 @@ struct server_options {
   /// only where every call is known to return, as with Troupe's own environments: one that hangs
   /// would hold up every client.
   bool inline_steps = false;
-  /// The threads that step the environments that are not stepped inline. A call that hangs has its
-  /// thread until it returns.
+  /// The threads that step the environments that are not stepped inline.
   std::size_t threads = 32;
+  /// A call of an environment that takes longer than this hangs: one more thread takes the place of
+  /// its own until it returns. Its session has its slot as long.
+  std::chrono::milliseconds hang_timeout{90'000};
   /// The longest message or body in bytes. A longer one closes the connection.
   std::size_t message_bytes_max = std::size_t{1} << 20;
   /// The memory in bytes that the messages of all clients take together: while they come, wait and

@@ -27,7 +27,9 @@ server_metrics::server_metrics(metrics_registry& metrics)
       http_errors(metrics.counter("troupe_openenv_server_http_errors_total",
                                   "HTTP requests answered with a status of 400 or more.")),
       slow(metrics.gauge("troupe_openenv_server_slow",
-                         "1 while the served environments are stepped by threads of their own.")) {
+                         "1 while the served environments are stepped by threads of their own.")),
+      hanging(metrics.gauge("troupe_openenv_server_hanging_calls",
+                            "Calls of served environments that have taken longer than 90 s.")) {
   const auto add = [&](auto& to, const char* name, const char* help, const char* label,
                        std::initializer_list<const char*> values) {
     std::size_t i = 0;

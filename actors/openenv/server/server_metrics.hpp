@@ -30,7 +30,8 @@ struct server_metrics {
   metric_counter memory_refusals;                  ///< for which there was no memory
   metric_counter http_requests;
   metric_counter http_errors;
-  metric_gauge slow;  ///< 1 while workers step the environments
+  metric_gauge slow;     ///< 1 while workers step the environments
+  metric_gauge hanging;  ///< calls of environments that hang
 
   void count(std::optional<openenv::request_kind> request,
              std::optional<openenv::server_error> error) const {

@@ -334,15 +334,18 @@ struct trap {
   }
 };
 
+/// The server waits for calls under way when it ends, also after a failed check.
+struct let_go_at_end {
+  gate& held;
+  ~let_go_at_end() { held.open.release(2); }
+};
+
 TEST_CASE("openenv server: an environment that hangs in any call holds up nobody") {
   for (const auto where : {call::construction, call::reset, call::step, call::destruction}) {
     CAPTURE(static_cast<int>(where));
     trap of{.where = where};
     const house here({.threads = 2}, of.maker());
-    struct release {  // the server waits for the call when it ends, also after a failed check
-      gate& held;
-      ~release() { held.let_go(); }
-    } const at_end{of.held};
+    const let_go_at_end at_end{of.held};
     auto hung = here.client();
     hung.ask(reset);
     // After as many fast steps a server that may step environments inline does.
@@ -360,6 +363,28 @@ TEST_CASE("openenv server: an environment that hangs in any call holds up nobody
     CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
     CHECK_THAT(ask(here.serving.port(), "/reset", "POST"), StartsWith("HTTP/1.1 200 "));
   }
+}
+
+TEST_CASE("openenv server: another thread takes the place of one whose call hangs") {
+  const testing::captured_stderr said;
+  trap of{.where = call::step};
+  const house here({.threads = 1, .hang_timeout = 50ms}, of.maker());
+  const let_go_at_end at_end{of.held};
+  std::vector<raw_websocket> hung;
+  for (int i = 1; i <= 2; ++i) {
+    hung.push_back(here.client());
+    hung.back().ask(reset);
+    of.is_armed = true;
+    hung.back().send(step);
+    of.held.await_arrival();
+    auto other = here.client();
+    CHECK(json::parse(other.ask(reset))["type"] == "observation");
+    CHECK(here.becomes("troupe_openenv_server_hanging_calls", i));
+  }
+  CHECK_THAT(said.text(), holds("hanging_calls=2"));
+  of.held.open.release(2);
+  for (auto& each : hung) CHECK(json::parse(each.read_text())["type"] == "observation");
+  CHECK(here.becomes("troupe_openenv_server_hanging_calls", 0));
 }
 
 TEST_CASE("openenv server: bytes that are no WebSocket's are refused by their codes") {
