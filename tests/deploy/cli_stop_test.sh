@@ -3,12 +3,6 @@
 set -uo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 
-# await_end PID: of a child, which has a minute to end; its exit code
-await_end() {
-  timeout 60 tail -s 0.1 --pid="$1" -f /dev/null || kill -KILL "$1"
-  wait "$1"
-}
-
 "$troupe" train --listen 127.0.0.1:0 'env.placement=node:*' checkpoint.every_updates=2 --metrics-port 0 >out 2>err &
 waiting=$!
 await_line err 'waits for a node'

@@ -29,6 +29,12 @@ run() {
   code=$?
 }
 
+# await_end PID: of a child, which has a minute to end; its exit code
+await_end() {
+  timeout 60 tail -s 0.1 --pid="$1" -f /dev/null || kill -KILL "$1"
+  wait "$1"
+}
+
 # holds WHAT EXPRESSION: a Python expression about `s`, the JSON object in out's last line
 holds() {
   tail -1 out | "$python" -c "import json, sys; s = json.load(sys.stdin); sys.exit(0 if ($2) else 1)"

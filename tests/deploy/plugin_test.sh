@@ -69,7 +69,7 @@ else:
 PYTHON
 report "serve-env: a step that never returns holds up no other client" $?
 kill "$server"
-wait "$server"
+await_end "$server"
 code=$?
 [[ $code -eq 70 ]] && grep -q 'the program did not end in time after a signal' err
 report "and the server ends without it" $?
