@@ -16,19 +16,27 @@ namespace {
 using detail::observed_loss;
 using detail::observed_part;
 
-constexpr double step = 1e-3;
+/// A corner between w - h d and w + h d shifts the estimate, and a smaller step leaves the corner
+/// outside. A gradient that is wrong differs with each step.
+constexpr double steps[] = {1e-3, 1e-4, 1e-5};
 constexpr int random_directions = 3;
 constexpr double of_tensor = 1e-2, of_all = 1e-5;
-/// A corner lies between w - h d and w + h d if the slopes on both sides differ by this share.
-constexpr double corner = 0.05;
+/// The slopes on both sides of a corner, and so the gradient between them, are estimated with this
+/// share of an error: they bend, too.
+constexpr double bend = 0.1;
 /// Rules may train a part of their networks in some of their updates only.
 constexpr int updates = 8;
 
 /// The derivative along a direction, by the loss and by the gradient.
 struct slope {
+  std::vector<double> direction;
   double of_loss = 0.0;
   double of_gradient = 0.0;
+  /// The gradient lies between the slopes of the loss on both sides, as it does at a corner.
   bool has_corner = false;
+  std::size_t smaller_steps = 0;  ///< How many steps after the first one were tried.
+
+  double apart() const { return std::abs(of_loss - of_gradient); }
 };
 
 class loss_check {
@@ -41,55 +49,75 @@ class loss_check {
   }
 
   const observed_loss& loss() const { return losses_[which_]; }
-  /// The loss of the parameters as they are, in double precision.
-  double here() const { return here_; }
 
+  /// Returns the slopes along the gradient and along random directions, with the first step.
   std::vector<slope> slopes_of(const observed_part& part) {
     std::vector<slope> slopes;
     const auto gradient =
         std::span(loss().blocks[part.block].gradient).subspan(part.first, part.count);
-    std::vector<double> direction(gradient.begin(), gradient.end());
-    if (normalise(direction)) slopes.push_back(slope_along(part, direction));
+    add_slope(part, {gradient.begin(), gradient.end()}, slopes);
     std::vector<float> drawn(part.count);
     for (int i = 0; i < random_directions; ++i) {
       random_.fill_normal(drawn);
-      direction.assign(drawn.begin(), drawn.end());
-      if (normalise(direction)) slopes.push_back(slope_along(part, direction));
+      add_slope(part, {drawn.begin(), drawn.end()}, slopes);
     }
     return slopes;
   }
 
- private:
-  static bool normalise(std::vector<double>& direction) {
-    double squares = 0.0;
-    for (const double d : direction) squares += d * d;
-    if (squares == 0.0) return false;
-    for (double& d : direction) d /= std::sqrt(squares);
+  /// Estimates a slope with the next smaller step. Returns false if there is none.
+  bool refine(const observed_part& part, slope& what) {
+    if (what.smaller_steps + 1 == std::size(steps)) return false;
+    estimate(part, what, steps[++what.smaller_steps]);
     return true;
   }
 
-  /// Parameters are floats, so that the step that is taken differs from the one that is asked for.
-  slope slope_along(const observed_part& part, const std::vector<double>& direction) {
+ private:
+  /// Where the parameters are moved to along a direction, and the loss there.
+  struct moved_loss {
+    double loss = 0.0;
+    double squared_length = 0.0;
+    double by_gradient = 0.0;  ///< The change of the loss by the gradient.
+  };
+
+  void add_slope(const observed_part& part, std::vector<double> direction, std::vector<slope>& to) {
+    double squares = 0.0;
+    for (const double d : direction) squares += d * d;
+    if (squares == 0.0) return;
+    for (double& d : direction) d /= std::sqrt(squares);
+    estimate(part, to.emplace_back(slope{.direction = std::move(direction)}), steps[0]);
+  }
+
+  /// Parameters are floats, so that the way that they are moved differs from the one that is asked
+  /// for. Where hardly any of them moves, the estimate with the step before is kept.
+  void estimate(const observed_part& part, slope& what, double step) {
+    const auto ahead = move(part, what.direction, step);
+    const auto behind = move(part, what.direction, -step);
+    const double length = std::sqrt(ahead.squared_length) + std::sqrt(behind.squared_length);
+    if (length < step && what.smaller_steps > 0) return;
+    if (length == 0.0) return;
+    const double beyond = ahead.loss - here_ - ahead.by_gradient;
+    const double before = here_ - behind.loss + behind.by_gradient;
+    what.of_loss = (ahead.loss - behind.loss) / length;
+    what.of_gradient = (ahead.by_gradient - behind.by_gradient) / length;
+    what.has_corner = std::abs(beyond + before) <= (1.0 + bend) * std::abs(beyond - before);
+  }
+
+  moved_loss move(const observed_part& part, const std::vector<double>& direction,
+                  double distance) {
     const auto& block = loss().blocks[part.block];
     auto& moved = values_[part.block];
-    double by_gradient = 0.0;
-    const auto loss_at = [&](double distance) {
-      for (std::size_t i = 0; i < part.count; ++i) {
-        const auto at = part.first + i;
-        moved[at] = static_cast<float>(block.values[at] + distance * direction[i]);
-        by_gradient += block.gradient[at] * (distance > 0 ? 1.0 : -1.0) *
-                       (static_cast<double>(moved[at]) - block.values[at]);
-      }
-      return detail::loss_with(run_, losses_, which_, values_);
-    };
-    const double ahead = loss_at(step), behind = loss_at(-step);
+    moved_loss made;
+    for (std::size_t i = 0; i < part.count; ++i) {
+      const auto at = part.first + i;
+      moved[at] = static_cast<float>(block.values[at] + distance * direction[i]);
+      const double way = static_cast<double>(moved[at]) - block.values[at];
+      made.squared_length += way * way;
+      made.by_gradient += block.gradient[at] * way;
+    }
+    made.loss = detail::loss_with(run_, losses_, which_, values_);
     std::copy_n(block.values.begin() + static_cast<std::ptrdiff_t>(part.first), part.count,
                 moved.begin() + static_cast<std::ptrdiff_t>(part.first));
-    const double forward = ahead - here_, backward = here_ - behind;
-    return {.of_loss = (ahead - behind) / (2 * step),
-            .of_gradient = by_gradient / (2 * step),
-            .has_corner = std::abs(forward - backward) >
-                          corner * std::max(std::abs(forward), std::abs(backward))};
+    return made;
   }
 
   const std::function<void()>& run_;
@@ -108,38 +136,61 @@ double largest_of(const std::vector<slope>& slopes) {
   return largest;
 }
 
-checked_tensor judge(const std::vector<slope>& slopes, double largest_of_all) {
+double largest_of_all(const std::vector<std::vector<slope>>& slopes) {
+  double largest = 0.0;
+  for (const auto& each : slopes) largest = std::max(largest, largest_of(each));
+  return largest;
+}
+
+/// Whether the gradient is another one than the loss's. A loss or a gradient that is not finite is
+/// far from any other.
+bool differs(const slope& each, double largest, double floor) {
+  return !(each.apart() <= of_tensor * largest + floor);
+}
+
+checked_tensor judge(const std::vector<slope>& slopes, double floor) {
   checked_tensor found{.largest = largest_of(slopes)};
   double farthest = 0.0;
-  bool has_gradient = false, has_corner = false;
+  bool has_gradient = false, has_corner = false, is_wrong = false;
   for (const auto& each : slopes) {
-    const double apart = std::abs(each.of_loss - each.of_gradient);
-    // A loss or a gradient that is not finite is far from any other.
-    if (!(apart <= farthest)) farthest = apart;
+    if (!(each.apart() <= farthest)) farthest = each.apart();
     has_gradient = has_gradient || each.of_gradient != 0.0;
-    has_corner = has_corner || (each.has_corner && apart > of_tensor * found.largest);
+    if (differs(each, found.largest, floor)) (each.has_corner ? has_corner : is_wrong) = true;
   }
-  const double floor = of_all * largest_of_all;
   if (found.largest > 0.0) found.difference = farthest / found.largest;
-  if (farthest <= of_tensor * found.largest + floor) {
-    if (found.largest <= floor && !has_gradient) found.verdict = gradient_verdict::unused;
-    return found;
+  if (has_corner || is_wrong) {
+    found.verdict = !has_gradient ? gradient_verdict::missing
+                    : is_wrong    ? gradient_verdict::wrong
+                                  : gradient_verdict::rough;
+  } else if (found.largest <= floor && !has_gradient) {
+    found.verdict = gradient_verdict::unused;
   }
-  found.verdict = !has_gradient ? gradient_verdict::missing
-                  : has_corner  ? gradient_verdict::rough
-                                : gradient_verdict::wrong;
   return found;
+}
+
+/// Estimates those slopes again that differ from the gradient, with the next smaller step. Returns
+/// whether there were any.
+bool refine(loss_check& check, std::vector<std::vector<slope>>& slopes) {
+  const double floor = of_all * largest_of_all(slopes);
+  bool has_refined = false;
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const double largest = largest_of(slopes[i]);
+    for (auto& each : slopes[i]) {
+      if (!differs(each, largest, floor)) continue;
+      has_refined = check.refine(check.loss().parts[i], each) || has_refined;
+    }
+  }
+  return has_refined;
 }
 
 void check_loss(loss_check& check, const std::string& name, rule_report& to) {
   std::vector<std::vector<slope>> slopes;
-  double largest = 0.0;
-  for (const auto& part : check.loss().parts) {
-    slopes.push_back(check.slopes_of(part));
-    largest = std::max(largest, largest_of(slopes.back()));
+  for (const auto& part : check.loss().parts) slopes.push_back(check.slopes_of(part));
+  while (refine(check, slopes)) {
   }
+  const double floor = of_all * largest_of_all(slopes);
   for (std::size_t i = 0; i < slopes.size(); ++i) {
-    auto found = judge(slopes[i], largest);
+    auto found = judge(slopes[i], floor);
     found.loss = name;
     found.tensor = check.loss().parts[i].name;
     to.tensors.push_back(std::move(found));

@@ -37,9 +37,11 @@ struct rule_report {
 /// For each tensor of parameters the derivative of the loss along its gradient and along three
 /// random directions of `seed` is estimated by (L(w + h d) - L(w - h d)) / 2h, with |d| = 1 and h =
 /// 0.001, in double precision. It may differ from the gradient's, which has single precision, by 1
-/// % of the tensor's largest derivative and by 0.001 % of the largest one of all tensors. The
-/// results of stop_gradient and argmax are constants. Throws what the learner throws, and
-/// std::runtime_error if it differentiates no loss or does not repeat its updates.
+/// % of the tensor's largest derivative and by 0.001 % of the largest one of all tensors. Where it
+/// differs by more, it is estimated again with h = 0.0001 and h = 0.00001, since corners of the
+/// loss between w - h d and w + h d shift it. The results of stop_gradient and argmax are
+/// constants. Throws what the learner throws, and std::runtime_error if it differentiates no loss
+/// or does not repeat its updates.
 rule_report check_rule(const std::function<std::function<void()>()>& make, std::uint64_t seed);
 
 /// Says in a sentence what may be wrong; empty for what is right.

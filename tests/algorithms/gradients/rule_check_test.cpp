@@ -14,6 +14,7 @@
 #include "algorithms/off_policy/td3/learner.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/random_update.hpp"
+#include "tests/actors/networks/gated.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -48,7 +49,7 @@ rule_report report_of(const network_shape& shape, Options options) {
 using rule = std::function<variable(const ppo_loss_inputs& in)>;
 
 /// The report of an on-policy rule.
-rule_report report_of(const rule& loss_of, gradient_backend backend) {
+rule_report report_of(const rule& loss_of, gradient_backend backend, std::uint64_t seed = 7) {
   on_policy_options options;
   options.network.hidden = {16};
   options.network.backend = backend;
@@ -61,7 +62,7 @@ rule_report report_of(const rule& loss_of, gradient_backend backend) {
         return random_update(
             std::make_shared<on_policy_learner>(choices, options, std::move(loss), 1), 5);
       },
-      7);
+      seed);
 }
 
 variable policy_loss(const ppo_loss_inputs& in) {
@@ -155,6 +156,54 @@ TEST_CASE("check_rule: a corner of the loss is told from a wrong gradient") {
   CHECK(!report.is_right());
   CHECK(has(report, gradient_verdict::rough));
   CHECK(!has(report, gradient_verdict::wrong));
+}
+
+TEST_CASE("check_rule: corners that a smaller step leaves outside are none") {
+  for (const auto backend : backends) {
+    // Its slope is 2, and 0 as soon as the value has moved by 0.0001 in either direction.
+    const auto report = report_of(
+        [](const ppo_loss_inputs& in) {
+          const auto moved = in.value - stop_gradient(in.value);
+          return policy_loss(in) + mean(abs(moved + 1e-4f) - abs(moved - 1e-4f));
+        },
+        backend);
+    CHECK(report.is_right());
+  }
+}
+
+TEST_CASE("check_rule: a gradient that lacks a tenth is wrong, beside a corner, too") {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    CAPTURE(seed);
+    const auto report = report_of(
+        [](const ppo_loss_inputs& in) {
+          const auto error = square(in.value - in.returns + 3.0f);
+          const auto unseen = in.value.owner().constant(values(error));
+          return policy_loss(in) + mean(error + 0.1f * unseen) +
+                 0.05f * mean(maximum(in.value, stop_gradient(in.value)));
+        },
+        backends[seed % 2], seed);
+    CHECK(std::ranges::count(report.tensors, gradient_verdict::wrong, &checked_tensor::verdict) ==
+          4);  // the critic's
+  }
+}
+
+TEST_CASE("check_rule: DQN's gradient through a network of one's own is right, whatever the seed") {
+  register_gated();
+  const network_shape shape{.obs_size = 4, .discrete_actions = 2};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    dqn_options options;
+    options.network.hidden = {64, 64};
+    options.network.encoder = "gated";
+    const auto report = check_rule(
+        [&]() -> std::function<void()> {
+          return [learner = std::make_shared<dqn_learner>(shape, options, 0),
+                  batch = random_batch(shape, 64, seed)] { learner->update(batch); };
+        },
+        seed);
+    CHECK(!has(report, gradient_verdict::wrong));
+    CHECK(!has(report, gradient_verdict::rough));
+  }
 }
 
 TEST_CASE("check_rule: a rule without a loss, and one that changes, are refused") {
