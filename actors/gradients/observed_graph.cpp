@@ -291,7 +291,11 @@ double loss_with(const std::function<void()>& run, const std::vector<observed_lo
 
 std::unique_ptr<graph> observed(std::unique_ptr<graph> made, const device_link& link) {
   if (under_way == nullptr) return made;
-  if (under_way->again) made = std::make_unique<torch_graph>(link, at::kDouble);
+  const auto& again = under_way->again;
+  // Losses of other graphs are repeated as they were, so that their numbers are the same.
+  if (again && under_way->losses[again->which].graph == under_way->graphs) {
+    made = std::make_unique<torch_graph>(link, at::kDouble);
+  }
   return std::make_unique<observed_graph>(std::move(made), *under_way);
 }
 

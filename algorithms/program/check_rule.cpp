@@ -60,8 +60,8 @@ std::vector<engine_report> check_all(const check_rule_arguments& arguments, cons
   if (!made.make_update) {
     throw std::invalid_argument(
         which.name +
-        ": expected an algorithm whose learner takes a batch of transitions or of rollouts of one "
-        "agent and differentiates its losses on a graph");
+        ": expected an algorithm whose learner takes a batch of transitions or of rollouts and "
+        "differentiates its losses on a graph");
   }
   made.check();
   std::vector<std::string> engines{"fused", "libtorch"};

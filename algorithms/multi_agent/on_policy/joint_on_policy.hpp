@@ -22,6 +22,7 @@
 #include "algorithms/multi_agent/on_policy/config.hpp"
 #include "algorithms/multi_agent/on_policy/joint_episode.hpp"
 #include "algorithms/multi_agent/on_policy/joint_learner.hpp"
+#include "algorithms/multi_agent/on_policy/random_joint_update.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
 #include "algorithms/run/train.hpp"
@@ -108,7 +109,14 @@ algorithm joint_on_policy_algorithm(const Config& config, bool joint_actions = f
         return configured_learner<Config, joint_learner>{shape, config};
       },
       .joint_actions = joint_actions};
-  return algorithm_with(std::move(settings), std::move(check), std::move(setup));
+  auto make_update = [config, network = settings.network, joint_actions](const network_shape& shape,
+                                                                         std::uint64_t seed) {
+    return random_joint_update(configured_learner<Config, joint_learner>{shape, config}(), shape,
+                               network, joint_actions, seed);
+  };
+  auto made = algorithm_with(std::move(settings), std::move(check), std::move(setup));
+  made.make_update = std::move(make_update);
+  return made;
 }
 
 }  // namespace troupe

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
 #include "tests/message_of.hpp"
@@ -103,23 +105,58 @@ void describe(options_schema<deaf_config>& s) {
   describe_trainer(s);
 }
 
+on_policy_loss deaf_loss() {
+  return {.name = "deaf", .function = [](const ppo_loss_inputs& in, double) {
+            const auto value = in.value.owner().constant(values(in.value));
+            const auto result = mean(square(value - in.returns)) - mean(in.log_prob * in.advantage);
+            return ppo_loss_result{result, {.loss = number(result)}};
+          }};
+}
+
 on_policy_learner make_learner(const network_shape& shape, const deaf_config& config) {
-  on_policy_loss loss{.name = "deaf", .function = [](const ppo_loss_inputs& in, double) {
-                        const auto value = in.value.owner().constant(values(in.value));
-                        const auto result =
-                            mean(square(value - in.returns)) - mean(in.log_prob * in.advantage);
-                        return ppo_loss_result{result, {.loss = number(result)}};
-                      }};
-  return {shape, learner_options(config), std::move(loss), config.seed};
+  return {shape, learner_options(config), deaf_loss(), config.seed};
 }
 
 algorithm algorithm_with(const deaf_config& config) { return on_policy_algorithm(config); }
+
+/// The same loss for the second of several policies; the others learn by PPO's.
+struct deaf_agent_config : multi_agent_on_policy_config {
+  deaf_agent_config() {
+    algo = "deaf_agent";
+    set_multi_agent_defaults(*this);
+  }
+
+  agent_ppo_options trainer;
+};
+
+void describe(options_schema<deaf_agent_config>& s) { describe_multi_agent_on_policy(s); }
+
+std::unique_ptr<joint_learner> make_learner(const network_shape& shape,
+                                            const deaf_agent_config& config) {
+  const auto options = ppo_options_of(config);
+  std::vector<std::unique_ptr<learner<rollout_batch>>> learners;
+  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+    learners.push_back(std::make_unique<on_policy_learner>(
+        shape_of(shape.policies[i]), options, i == 1 ? deaf_loss() : loss_of(options), i));
+  }
+  const auto batch_of = [shape](const joint_batch& b, std::size_t i) {
+    return batch_of_policy(b, i, shape_of(shape.policies[i]));
+  };
+  return std::make_unique<separate_learners<rollout_batch>>("deaf_agent", learning_of(options),
+                                                            shape, std::move(learners), batch_of,
+                                                            config.trained(shape));
+}
+
+algorithm algorithm_with(const deaf_agent_config& config) {
+  return joint_on_policy_algorithm(config);
+}
 
 TEST_CASE("own algorithm: check-rule tells a right gradient from a wrong one") {
   const auto check = [](const char* algo, std::vector<std::string> more = {}) {
     std::vector<std::string> words{"mine", "check-rule", "--algo", algo, "--json"};
     words.insert(words.end(), more.begin(), more.end());
-    return run(words, {.algorithms = {algorithm_of<deaf_config>("deaf", "")}});
+    return run(words, {.algorithms = {algorithm_of<deaf_config>("deaf", ""),
+                                      algorithm_of<deaf_agent_config>("deaf_agent", "")}});
   };
   CHECK(check("deaf", {"policy.hidden=[8]"}) == 1);
   CHECK(check("deaf", {"policy.hidden=[8]", "policy.backend=libtorch"}) == 1);
@@ -127,10 +164,15 @@ TEST_CASE("own algorithm: check-rule tells a right gradient from a wrong one") {
     CAPTURE(algo);
     CHECK(check(algo, {"policy.hidden=[8]"}) == 0);
   }
-  for (const char* algo : {"q_learning", "ippo", "coma"}) {
+  for (const char* algo : {"ippo", "mappo", "coma"}) {
     CAPTURE(algo);
-    CHECK(check(algo) == 2);
+    CHECK(check(algo, {"policy.hidden=[8]"}) == 0);
   }
+  const std::string apart = R"(agents.policies={"agent_0":"a","agent_1":"b","agent_2":"b"})";
+  CHECK(check("ippo", {"policy.hidden=[8]", apart}) == 0);
+  CHECK(check("deaf_agent", {"policy.hidden=[8]"}) == 0);  // one policy plays all agents
+  CHECK(check("deaf_agent", {"policy.hidden=[8]", apart}) == 1);
+  CHECK(check("q_learning") == 2);
   CHECK(check("ppo", {"trainer.nonsense=1"}) == 2);
   CHECK(check("ppo", {"--env", "Nowhere-v0"}) == 2);
 }
