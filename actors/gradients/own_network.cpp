@@ -1,18 +1,26 @@
+#include "actors/torch/torch.hpp"
+
 #include "actors/gradients/own_network.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
+#include <set>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "actors/gradients/kernel_graph.hpp"
+#include "actors/gradients/torch_graph.hpp"
 #include "actors/kernels/activation_kernels.hpp"
+#include "actors/networks/device_link.hpp"
 #include "actors/networks/encoder_code.hpp"
 #include "actors/networks/mlp.hpp"
 #include "actors/worlds/plugin_loader.hpp"
@@ -24,8 +32,13 @@ std::string joined(std::string_view name, std::string_view part) {
   return fmt::format("{}.{}", name, part);
 }
 
+/// An error that names its encoder.
+struct encoder_error : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 [[noreturn]] void refuse(const std::string& encoder, const std::string& what) {
-  throw std::invalid_argument(fmt::format("encoder \"{}\": {}", encoder, what));
+  throw encoder_error(fmt::format("encoder \"{}\": {}", encoder, what));
 }
 
 /// Notes the parameters that a function asks for. It gives zeros.
@@ -193,22 +206,15 @@ class function_encoder final : public encoder {
     kernel_graph g;
     declared_parameters declared(this->name(), g);
     const std::vector<float> zeros(static_cast<std::size_t>(rows) * inputs, 0.0f);
-    const auto features = function_(declared, g.constant(zeros, inputs));
-    if (!features.is_defined() || features.rows() != rows) {
-      refuse(name, fmt::format(
-                       "expected features [rows, F] of observations [rows, {}], got {}", inputs,
-                       features.is_defined() ? fmt::format("[{}, {}] for {} rows", features.rows(),
-                                                           features.columns(), rows)
-                                             : std::string("no variable")));
-    }
-    declare(features.columns(), std::move(declared.all), std::move(declared.obstacle));
+    const auto made = called(declared, g.constant(zeros, inputs));
+    declare(made.columns(), std::move(declared.all), std::move(declared.obstacle));
   }
 
   variable features_of(variable x, const parameter_block& block, std::size_t first) const override {
     block_parameters parameters(*this, block, first, x.owner());
-    const auto features = function_(parameters, x);
+    const auto made = called(parameters, x);
     parameters.finish();
-    return features;
+    return made;
   }
 
   std::unique_ptr<encoder_pass> make_pass() const override {
@@ -216,17 +222,106 @@ class function_encoder final : public encoder {
   }
 
  private:
+  /// Calls the function. Whatever it throws becomes an error that names the encoder.
+  variable called(network_parameters& parameters, const variable& x) const {
+    variable made;
+    try {
+      made = function_(parameters, x);
+    } catch (const encoder_error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      refuse_features(x, fmt::format("an error for {} rows: {}", x.rows(), error.what()));
+    }
+    if (!made.is_defined()) refuse_features(x, "no variable");
+    if (&made.owner() != &x.owner()) refuse_features(x, "a variable of another graph");
+    const bool has_width = features() == 0 || made.columns() == features();
+    if (made.rows() != x.rows() || !has_width) {
+      refuse_features(x,
+                      fmt::format("[{}, {}] for {} rows", made.rows(), made.columns(), x.rows()));
+    }
+    return made;
+  }
+
+  [[noreturn]] void refuse_features(const variable& x, const std::string& got) const {
+    refuse(name(),
+           fmt::format("expected features [rows, {}] of observations [rows, {}], got {}",
+                       features() == 0 ? "F" : std::to_string(features()), x.columns(), got));
+  }
+
   encoder_function function_;
 };
+
+std::vector<float> features_on(graph& g, const encoder& of, std::span<const float> parameters,
+                               std::span<const float> obs) {
+  g.clear();
+  const auto made = g.values(of.features_of(g.constant(obs, of.inputs()), {parameters}, 0));
+  return {made.begin(), made.end()};
+}
+
+/// Throws encoder_error unless the features of two random rows are those of each row alone. Row by
+/// row means that the policy that learns, with a batch, is the one that acts, with any number of
+/// rows. Observations are within 0 to 1, where logarithms and roots of them are numbers.
+void require_rows_alone(graph& g, const encoder& of, const char* engine) {
+  constexpr std::uint64_t seed = 1;
+  constexpr float tolerance = 1e-5f;
+  action_random random(seed);
+  std::vector<float> parameters(of.parameter_count());
+  random.fill_normal(parameters);
+  for (const auto& each : of.parameters()) {  // sums of products stay near 1
+    const float scale = 1.0f / std::sqrt(static_cast<float>(each.inputs));
+    for (std::size_t i = 0; i < each.count(); ++i) parameters[each.offset + i] *= scale;
+  }
+  const auto width = static_cast<std::size_t>(of.inputs());
+  std::vector<float> obs(2 * width);
+  for (auto& x : obs) x = static_cast<float>(random.uniform());
+  const auto rows = std::span<const float>(obs);
+  const auto together = features_on(g, of, parameters, rows);
+  auto alone = features_on(g, of, parameters, rows.first(width));
+  const auto second = features_on(g, of, parameters, rows.last(width));
+  alone.insert(alone.end(), second.begin(), second.end());
+  float largest = 1.0f;
+  for (const float x : alone) {
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  }
+  const auto features = static_cast<std::size_t>(of.features());
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    if (!std::isfinite(together[i]) && !std::isfinite(alone[i])) continue;
+    if (std::abs(together[i] - alone[i]) <= tolerance * largest) continue;
+    refuse(of.name(),
+           fmt::format("expected features of each row that depend on that row alone; with two "
+                       "random rows feature {} of row {} is {:.6g}, and {:.6g} with that row alone "
+                       "({})",
+                       i % features, i / features, together[i], alone[i], engine));
+  }
+}
 
 struct registered_encoders {
   std::mutex guard;
   std::map<std::string, encoder_function, std::less<>> known;
+  std::set<std::pair<std::string, int>> checked;  ///< Names, and numbers of an observation.
 };
 
 registered_encoders& all_encoders() {
   static registered_encoders made;
   return made;
+}
+
+/// Each replica and each model file makes an encoder, and all of one name have one function.
+void require_rows_alone_once(const encoder& of) {
+  auto& all = all_encoders();
+  const std::pair which(of.name(), of.inputs());
+  {
+    const std::lock_guard lock(all.guard);
+    if (all.checked.contains(which)) return;
+  }
+  kernel_graph kernels;
+  require_rows_alone(kernels, of, "Troupe's kernels");
+  torch_graph libtorch(detail::device_link("cpu"));
+  require_rows_alone(libtorch, of, "libtorch");
+  const std::lock_guard lock(all.guard);
+  all.checked.insert(which);
 }
 
 encoder_function function_of(const std::string& name) {
@@ -249,7 +344,9 @@ encoder_function function_of(const std::string& name) {
 }  // namespace
 
 std::shared_ptr<const encoder> make_encoder(const std::string& name, int inputs) {
-  return std::make_shared<const function_encoder>(name, inputs, function_of(name));
+  auto made = std::make_shared<const function_encoder>(name, inputs, function_of(name));
+  require_rows_alone_once(*made);
+  return made;
 }
 
 void register_encoder(std::string name, encoder_function function) {

@@ -9,6 +9,7 @@
 #include "actors/gradients/kernel_graph.hpp"
 #include "actors/gradients/own_network.hpp"
 #include "actors/gradients/perceptron.hpp"
+#include "actors/gradients/policy.hpp"
 #include "actors/gradients/torch_graph.hpp"
 #include "actors/networks/acting_network.hpp"
 #include "actors/networks/actor_critic.hpp"
@@ -302,11 +303,96 @@ TEST_CASE("encoder: a function that asks for impossible parameters is refused by
 
 TEST_CASE("encoder: a function that asks for other parameters in another call is refused") {
   register_encoder("fickle", [](network_parameters& p, const variable& x) {
-    return p.dense(x.rows() == 2 ? "a" : "b", x, 3);
+    return p.dense(x.rows() < 3 ? "a" : "b", x, 3);
   });
   actor_critic model({.obs_size = 4, .discrete_actions = 3}, {.encoder = "fickle"}, 1);
-  CHECK_THROWS_WITH(model.values(random_rows(1, 4, 1)),
-                    Contains("the next one was a.weight [4, 3], got b.weight [4, 3]"));
+  CHECK_THROWS_WITH(model.values(random_rows(3, 4, 1)),
+                    Contains("encoder \"fickle\"") &&
+                        Contains("the next one was a.weight [4, 3], got b.weight [4, 3]"));
+}
+
+TEST_CASE("encoder: whatever its function does wrong with a batch, the error names it") {
+  const network_shape shape{.obs_size = 4, .discrete_actions = 3};
+  const auto error = [&](const std::string& name, encoder_function function) {
+    register_encoder(name, std::move(function));
+    actor_critic model(shape, {.encoder = name}, 1);
+    CHECK(model.values(random_rows(1, 4, 1)).size(0) == 1);
+    std::string of_batch;
+    kernel_graph g;
+    const auto obs = random_rows(3, 4, 1);
+    try {
+      action_outputs(g, model, trained_parameters(model).frozen(), numbers_of(obs));
+    } catch (const std::invalid_argument& e) {
+      of_batch = e.what();
+    }
+    return of_batch;
+  };
+  const auto dense = [](network_parameters& p, const variable& x) { return p.dense("a", x, 3); };
+  CHECK(error("sums_batches",
+              [&](network_parameters& p, const variable& x) {
+                const auto y = dense(p, x);
+                return x.rows() < 3 ? y : product(x, y);
+              })
+            .starts_with(
+                "encoder \"sums_batches\": expected features [rows, 3] of observations [rows, "
+                "4], got an error for 3 rows: graph: a product of matrices [3, 4] and [3, 3]"));
+  CHECK(error("throws_at_batches",
+              [&](network_parameters& p, const variable& x) {
+                if (x.rows() == 3) throw std::runtime_error("no batches");
+                return dense(p, x);
+              }) ==
+        "encoder \"throws_at_batches\": expected features [rows, 3] of observations [rows, 4], "
+        "got an error for 3 rows: no batches");
+  CHECK(error("halves_batches",
+              [&](network_parameters& p, const variable& x) {
+                const auto y = dense(p, x);
+                return x.rows() < 3 ? y : slice(y, 0, 2);
+              }) ==
+        "encoder \"halves_batches\": expected features [rows, 3] of observations [rows, 4], got "
+        "[3, 2] for 3 rows");
+}
+
+TEST_CASE("encoder: one that mixes the rows of a batch is refused, on both engines") {
+  const auto refusal = [](const std::string& name, encoder_function function) {
+    register_encoder(name, std::move(function));
+    std::string message;
+    try {
+      make_encoder(name, 4);
+    } catch (const std::invalid_argument& e) {
+      message = e.what();
+    }
+    return message;
+  };
+  const auto expected = Contains(
+      "expected features of each row that depend on that row alone; with two random rows "
+      "feature 0 of row 0 is ");
+  // The mean of a column is a row for all of its numbers, so the shapes fit.
+  const auto centred = [](network_parameters& p, const variable& x) {
+    const auto y = p.dense("a", x, 1);
+    return y - mean(y);
+  };
+  const auto message = refusal("centred", centred);
+  CHECK_THAT(message,
+             expected && Contains("encoder \"centred\": ") && Contains("Troupe's kernels"));
+  // Its first values hide it: a scale of 0.
+  CHECK_THAT(refusal("centred_later",
+                     [&](network_parameters& p, const variable& x) {
+                       const auto own = p.dense("b", x, 1);
+                       const auto y = p.dense("a", x, 1);
+                       const auto scale = p.parameter("scale", 1, 1, initial_values::zeros);
+                       return own + mean(y) * scale;
+                     }),
+             expected);
+  CHECK_THAT(refusal("centred_on_libtorch",
+                     [&](network_parameters& p, const variable& x) {
+                       const auto y = p.dense("a", x, 1);
+                       const bool mixes = dynamic_cast<torch_graph*>(&x.owner()) != nullptr;
+                       return mixes ? y - mean(y) : y;
+                     }),
+             expected && Contains("(libtorch)"));
+  CHECK_THAT(refusal("alone",
+                     [](network_parameters& p, const variable& x) { return p.dense("a", x, 300); }),
+             Catch::Matchers::Equals(""));
 }
 
 TEST_CASE(
