@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/gradients/encoder_kernel_pass.hpp"
 #include "actors/gradients/kernel_graph.hpp"
 #include "actors/gradients/torch_graph.hpp"
 #include "actors/kernels/activation_kernels.hpp"
@@ -218,7 +219,7 @@ class function_encoder final : public encoder {
   }
 
   std::unique_ptr<encoder_pass> make_pass() const override {
-    return std::make_unique<kernel_pass>(*this);
+    return detail::make_kernel_pass(*this);
   }
 
  private:
@@ -342,6 +343,10 @@ encoder_function function_of(const std::string& name) {
 }
 
 }  // namespace
+
+std::unique_ptr<encoder_pass> detail::make_kernel_pass(const encoder& of) {
+  return std::make_unique<kernel_pass>(of);
+}
 
 std::shared_ptr<const encoder> make_encoder(const std::string& name, int inputs) {
   auto made = std::make_shared<const function_encoder>(name, inputs, function_of(name));

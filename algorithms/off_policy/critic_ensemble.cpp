@@ -2,6 +2,8 @@
 
 #include "algorithms/off_policy/critic_ensemble.hpp"
 
+#include <utility>
+
 #include "actors/gradients/perceptron.hpp"
 
 namespace troupe::detail {
@@ -20,8 +22,12 @@ std::size_t size_of_block(std::size_t critics, const std::optional<feature_extra
 
 critic_ensemble::critic_ensemble(const network_shape& shape, const network_options& options,
                                  int count)
+    : critic_ensemble(shape, options, count, make_extractor(shape, options)) {}
+
+critic_ensemble::critic_ensemble(const network_shape& shape, const network_options& options,
+                                 int count, std::optional<feature_extractor> extractor)
     : count_(count),
-      extractor_(make_extractor(shape, options)),
+      extractor_(std::move(extractor)),
       network_(make_mlp(
           options, (extractor_ ? extractor_->features() : shape.obs_size) + shape.continuous_size,
           options.critic_hidden.value_or(options.hidden), 1)),

@@ -23,6 +23,9 @@ namespace troupe::detail {
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);
+  /// Makes critics whose observations go through `extractor`, if there is one.
+  critic_ensemble(const network_shape& shape, const network_options& options, int count,
+                  std::optional<feature_extractor> extractor);
 
   /// Draws random weights and copies them to the targets.
   void initialise(action_random& random, bool orthogonal);

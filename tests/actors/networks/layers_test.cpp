@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "actors/gradients/joint_encoder.hpp"
 #include "actors/gradients/kernel_graph.hpp"
 #include "actors/gradients/own_network.hpp"
 #include "actors/gradients/perceptron.hpp"
@@ -393,6 +394,49 @@ TEST_CASE("encoder: one that mixes the rows of a batch is refused, on both engin
   CHECK_THAT(refusal("alone",
                      [](network_parameters& p, const variable& x) { return p.dense("a", x, 300); }),
              Catch::Matchers::Equals(""));
+}
+
+TEST_CASE(
+    "encoder: that of a joint row encodes each of its parts, those of one size by one network") {
+  register_gated();
+  // Two parts of 4 numbers side by side, one of 3, and numbers that are no part.
+  const auto joint = make_joint_encoder("gated", 15, {{1, 4}, {5, 4}, {10, 3}});
+  const auto four = make_encoder("gated", 4), three = make_encoder("gated", 3);
+  CHECK(joint->features() == 1 + 6 + 6 + 1 + 6 + 2);
+  CHECK(joint->parameter_count() == four->parameter_count() + three->parameter_count());
+  CHECK(joint->parameters().front().name == "4.value.weight");
+  CHECK(joint->parameters().back().name == "3.mix");
+
+  action_random random(3);
+  std::vector<float> parameters(joint->parameter_count());
+  random.fill_normal(parameters);
+  const std::span<const float> all(parameters);
+  constexpr int rows = 3;
+  const auto obs = random_rows(rows, 15, 5);
+  const auto pass = joint->make_pass(), pass_of_four = four->make_pass(),
+             pass_of_three = three->make_pass();
+  const float* features = pass->features_of(all.data(), numbers_of(obs).data(), rows);
+  for (int row = 0; row < rows; ++row) {
+    const float* x = numbers_of(obs).data() + row * 15;
+    const float* y = features + row * joint->features();
+    std::vector<float> expected{x[0]};
+    const auto add = [&](encoder_pass& by, std::size_t first, const float* part) {
+      const float* made = by.features_of(all.data() + first, part, 1);
+      expected.insert(expected.end(), made, made + 6);
+    };
+    add(*pass_of_four, 0, x + 1);
+    add(*pass_of_four, 0, x + 5);
+    expected.push_back(x[9]);
+    add(*pass_of_three, four->parameter_count(), x + 10);
+    expected.insert(expected.end(), x + 13, x + 15);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(y[i] == Approx(expected[i]).margin(1e-6));
+  }
+
+  CHECK_THROWS_WITH(make_joint_encoder("gated", 7, {{0, 4}, {3, 4}}),
+                    Contains("encoder \"gated\": expected parts of a row of 7 numbers, one behind "
+                             "the other, got one of 4 from 3 on"));
+  CHECK_THROWS_AS(make_joint_encoder("gated", 7, {{4, 4}}), std::invalid_argument);
 }
 
 TEST_CASE(

@@ -7,6 +7,7 @@
 
 #include "algorithms/losses/coma_loss.hpp"
 #include "tests/actors/gradients/evaluated.hpp"
+#include "tests/actors/networks/gated.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
 #include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
@@ -139,7 +140,9 @@ coma_batch batch_of(const network_shape& shape, const joint_rollout& r, std::siz
 
 coma_learner learner_of(const network_shape& shape, std::size_t policy, const coma_options& options,
                         std::uint64_t seed) {
-  return {shape_of(shape.policies[policy]), critic_inputs(shape).width(policy), options, seed};
+  const critic_inputs inputs(shape);
+  return {shape_of(shape.policies[policy]), inputs.width(policy), options, seed,
+          inputs.parts(policy)};
 }
 
 std::vector<float> numbers_of(const coma_learner& learner) {
@@ -442,10 +445,11 @@ TEST_CASE("joint_rollout: an agent's cut goes with its episode if the environmen
 
 TEST_CASE("coma: both backends learn the same") {
   const two_agent_games games;
-  const auto weights_by = [&](gradient_backend backend) {
+  register_gated();
+  const auto weights_by = [&](gradient_backend backend, const std::string& encoder) {
     case_random random(3);
     coma_options options;
-    options.network = {.hidden = {16, 16}, .backend = backend};
+    options.network = {.hidden = {16, 16}, .encoder = encoder, .backend = backend};
     options.batch_size = 40;
     options.n_epochs = 1;
     auto learner = learner_of(games.shape, 1, options, 9);
@@ -458,10 +462,53 @@ TEST_CASE("coma: both backends learn the same") {
     }
     return numbers_of(learner);
   };
-  const auto fused = weights_by(gradient_backend::fused);
-  const auto libtorch = weights_by(gradient_backend::libtorch);
-  CHECK(relative_distance(fused, in_double(libtorch)) < 1e-4);
-  CHECK(fused != libtorch);
+  for (const std::string encoder : {"", "gated"}) {
+    const auto fused = weights_by(gradient_backend::fused, encoder);
+    const auto libtorch = weights_by(gradient_backend::libtorch, encoder);
+    CHECK(relative_distance(fused, in_double(libtorch)) < 1e-4);
+    CHECK(fused != libtorch);
+  }
+}
+
+TEST_CASE(
+    "coma: the critic encodes each observation in its row and the state, and its target, too") {
+  register_gated();
+  env_spec spec{.id = "Game-v0"};
+  const space seen = spaces::box(-9, 9, {2}), other = spaces::box(-9, 9, {3});
+  spec.agents = {{"row", seen, spaces::discrete(3)}, {"column", other, spaces::discrete(4)}};
+  spec.state_space = spaces::box(-9, 9, {5});
+  spec = with_joint_spaces(spec);
+  const auto parts = [&](central_input critic, std::size_t policy) {
+    return critic_inputs(joint_shape(spec, {"row", "column"}, {.critic = critic})).parts(policy);
+  };
+  using all = std::vector<encoded_part>;
+  CHECK((parts(central_input::none, 1) == all{{0, 3}}));
+  CHECK((parts(central_input::observations, 1) == all{{0, 3}, {3, 2}, {5, 3}}));
+  CHECK((parts(central_input::state, 0) == all{{0, 2}, {2, 5}}));
+
+  const two_agent_games games;
+  case_random random(3);
+  coma_options options;
+  options.network.encoder = "gated";
+  options.n_epochs = 1;
+  auto learner = learner_of(games.shape, 0, options, 9);
+  auto& critic = learner.critic();
+  const auto plain = learner_of(games.shape, 0, {}, 9).critic().parameters().size();
+  const auto encoded = make_encoder("gated", 2)->parameter_count();
+  CHECK(critic.parameters().size() == plain + (6 - 2) * 64 + encoded);
+  const auto batch = batch_of(games.shape, games.play(random, 5, 6), 0);
+  std::vector<float> q(3 * 30), target(q), now(q), still(q);
+  critic.values(batch.critic.steps.data(), 30, q.data());
+  critic.target_values(batch.critic.steps.data(), 30, target.data());
+  CHECK(q == target);
+  const std::vector<float> before(critic.parameters().begin(), critic.parameters().end());
+  learner.update(batch);
+  const auto after = critic.parameters();
+  for (std::size_t i = after.size() - encoded; i < after.size(); ++i) CHECK(after[i] != before[i]);
+  critic.values(batch.critic.steps.data(), 30, now.data());
+  critic.target_values(batch.critic.steps.data(), 30, still.data());
+  CHECK(now != q);
+  CHECK(still == target);
 }
 
 TEST_CASE("coma: rows of a stale batch are weighted by what became of their probability") {

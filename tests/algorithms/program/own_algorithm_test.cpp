@@ -10,6 +10,7 @@
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
+#include "tests/actors/networks/gated.hpp"
 #include "tests/message_of.hpp"
 #include "tests/test.hpp"
 
@@ -167,6 +168,13 @@ TEST_CASE("own algorithm: check-rule tells a right gradient from a wrong one") {
   for (const char* algo : {"ippo", "mappo", "coma"}) {
     CAPTURE(algo);
     CHECK(check(algo, {"policy.hidden=[8]"}) == 0);
+  }
+  register_gated();
+  const std::string floats = R"(env.options={"continuous_actions":true})";
+  CHECK(check("coma", {"policy.hidden=[8]", "policy.encoder=gated"}) == 0);
+  for (const char* algo : {"maddpg", "matd3"}) {
+    CAPTURE(algo);
+    CHECK(check(algo, {"policy.hidden=[8]", "policy.encoder=gated", floats}) == 0);
   }
   const std::string apart = R"(agents.policies={"agent_0":"a","agent_1":"b","agent_2":"b"})";
   CHECK(check("ippo", {"policy.hidden=[8]", apart}) == 0);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
+
+#include "actors/gradients/joint_encoder.hpp"
 
 namespace troupe {
 namespace {
@@ -28,15 +31,24 @@ network_shape shape_of_critic(const network_shape& shape, std::size_t view, std:
   return {.obs_size = static_cast<int>(view + ids), .continuous_size = shape.continuous_size};
 }
 
+/// Returns the critics of a policy. What they see of observations and the state goes through an
+/// encoder of their own, where the options have one.
+detail::critic_ensemble critics_of(const network_shape& shape, std::size_t policy,
+                                   const network_shape& own, const network_options& options,
+                                   int count) {
+  if (options.encoder.empty()) return {own, options, count};
+  return {own, options, count,
+          detail::feature_extractor(
+              make_joint_encoder(options.encoder, own.obs_size, central_parts(shape, policy, 0)))};
+}
+
 }  // namespace
 
 maddpg_networks::maddpg_networks(const network_shape& shape, const network_options& options,
                                  int n_critics)
     : shape_(shape), rows_(shape), seen_(seen_by_critics(shape)) {
-  auto of_actors = options;
-  of_actors.kind = network_kind::squashed;
-  auto of_critics = of_actors;
-  of_critics.encoder.clear();  // what they see is another row
+  auto of_all = options;
+  of_all.kind = network_kind::squashed;
   for (std::size_t policy = 0; policy < shape.policies.size(); ++policy) {
     const auto own = shape_of(shape.policies[policy]);
     if (!own.is_continuous() || own.choice_count() > 0 || own.actor_inputs() < 1) {
@@ -48,11 +60,12 @@ maddpg_networks::maddpg_networks(const network_shape& shape, const network_optio
     const auto members = rows_.agents_of(policy).size();
     const auto ids = members > 1 ? members : 0;
     of_policy_.push_back(
-        {.actor = {own, of_actors, own.continuous_size, activation::tanh},
+        {.actor = {own, of_all, own.continuous_size, activation::tanh},
          .first = count_,
          .actions = static_cast<std::size_t>(own.continuous_size),
          .ids = ids,
-         .critics = {shape_of_critic(shape, seen_.size, ids), of_critics, n_critics}});
+         .critics = critics_of(shape, policy, shape_of_critic(shape, seen_.size, ids), of_all,
+                               n_critics)});
     count_ += of_policy_.back().actor.parameter_count();
   }
 }

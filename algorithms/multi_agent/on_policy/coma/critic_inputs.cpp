@@ -110,6 +110,14 @@ critic_inputs::critic_inputs(const network_shape& shape) : members_(shape.polici
     counts_.push_back(at(own.discrete_actions));
     all_actions_ += counts_.back();
   }
+  for (std::size_t policy = 0; policy < members_.size(); ++policy) {
+    auto& parts = parts_.emplace_back();
+    const auto& one = shape.agents[members_[policy].front()];
+    if (one.obs_size > 0) parts.push_back({0, one.obs_size});
+    const auto& of = shape.policies[policy];
+    const auto central = central_parts(shape, policy, of.obs_size - of.critic_only);
+    parts.insert(parts.end(), central.begin(), central.end());
+  }
 }
 
 int critic_inputs::width(std::size_t policy) const {

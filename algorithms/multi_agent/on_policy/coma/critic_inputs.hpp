@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "actors/gradients/joint_encoder.hpp"
 #include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
 
 namespace troupe {
@@ -32,6 +33,8 @@ class critic_inputs {
 
   /// The width I of a policy's rows.
   int width(std::size_t policy) const;
+  /// The observations in a policy's rows, and the global state.
+  const std::vector<encoded_part>& parts(std::size_t policy) const { return parts_[policy]; }
   /// Makes the rows of a policy. Throws std::invalid_argument if a rollout lacks
   /// joint_rollout::acting.
   critic_rows rows_of(const std::vector<joint_rollout>& rollouts, std::size_t policy) const;
@@ -42,6 +45,7 @@ class critic_inputs {
              float* to) const;
 
   std::vector<std::size_t> obs_sizes_;             // of each policy's rows
+  std::vector<std::vector<encoded_part>> parts_;   // of each policy's rows
   std::vector<std::vector<std::size_t>> members_;  // the agents of each policy
   std::vector<std::size_t> first_, counts_;        // of each agent's actions in a row's blocks
   std::size_t all_actions_ = 0;                    // the sum of the agents' numbers of actions

@@ -39,11 +39,11 @@ std::vector<float> target_values_of(central_critic& critic, const std::vector<fl
 }  // namespace
 
 coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_options& options,
-                           std::uint64_t seed)
+                           std::uint64_t seed, const std::vector<encoded_part>& parts)
     : learner("coma", learning_of(options), ~seed),
       options_(checked_options(options, "coma")),
       model_(checked(shape), without_critic(options.network), seed),
-      critic_(inputs, shape.discrete_actions, options.network, random()),
+      critic_(inputs, parts, shape.discrete_actions, options.network, random()),
       actor_optimizer_(optimizer_of(options_, model_.trained_count())),
       critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
       minibatch_(shape),
@@ -284,7 +284,8 @@ std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const co
   std::vector<std::unique_ptr<learner<coma_batch>>> learners;
   for (std::size_t i = 0; i < shape.policies.size(); ++i) {
     learners.push_back(std::make_unique<coma_learner>(shape_of(shape.policies[i]), inputs.width(i),
-                                                      options, seed_of_policy(config.seed, i)));
+                                                      options, seed_of_policy(config.seed, i),
+                                                      inputs.parts(i)));
   }
   const auto batch_of = [shape, inputs](const joint_batch& b, std::size_t i) -> coma_batch {
     return {batch_of_policy(b, i, shape_of(shape.policies[i])), inputs.rows_of(b.rollouts, i)};

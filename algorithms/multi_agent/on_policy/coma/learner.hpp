@@ -38,11 +38,12 @@ struct coma_batch {
 /// shapes of a batch don't fit. The state is without the parameters of the network that acts.
 class coma_learner final : public learner<coma_batch> {
  public:
-  /// `inputs` is the width of the rows that the critic sees. The seed decides the initial weights
-  /// and the order of the critic's minibatches. Throws std::invalid_argument that names the option
-  /// if one is out of range, and if the shape has other actions than one Discrete.
+  /// `inputs` is the width of the rows that the critic sees, and `parts` are those that go through
+  /// policy.encoder. The seed decides the initial weights and the order of the critic's
+  /// minibatches. Throws std::invalid_argument that names the option if one is out of range, and if
+  /// the shape has other actions than one Discrete.
   coma_learner(const network_shape& shape, int inputs, const coma_options& options,
-               std::uint64_t seed);
+               std::uint64_t seed, const std::vector<encoded_part>& parts = {});
 
   /// Returns the targets y of Q(s, u) [T, C]: TD(lambda) returns (equation 2) with the values of
   /// the target network, and the batch's rewards as they are.

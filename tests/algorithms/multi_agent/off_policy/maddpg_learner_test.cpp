@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "algorithms/multi_agent/off_policy/maddpg/learner.hpp"
+#include "tests/actors/networks/gated.hpp"
 #include "tests/algorithms/batch_tensors.hpp"
 #include "tests/algorithms/gradients/for_each_case.hpp"
 #include "tests/algorithms/gradients/gradient_by_torch.hpp"
@@ -127,8 +128,9 @@ parity gradient_case(case_random& random, bool matd3) {
 
 maddpg_learner some_learner(const network_shape& shape, maddpg_options options,
                             gradient_backend backend = gradient_backend::automatic,
-                            activation kind = activation::tanh) {
+                            activation kind = activation::tanh, const std::string& encoder = {}) {
   options.max_skipped_steps = 3;
+  options.network.encoder = encoder;
   options.backend = backend;
   options.network.hidden = {16, 20};
   options.network.hidden_activation = kind;
@@ -343,10 +345,18 @@ TEST_CASE("maddpg: a batch in which nobody acts moves nothing", "[maddpg]") {
 }
 
 TEST_CASE("maddpg: both backends come to the same weights", "[maddpg]") {
-  for (const auto critic : {central_input::observations, central_input::state}) {
+  register_gated();
+  using given = std::pair<central_input, std::string>;
+  for (const auto& [critic, encoder] :
+       {given{central_input::observations, ""}, given{central_input::state, ""},
+        given{central_input::observations, "gated"}, given{central_input::state, "gated"}}) {
+    CAPTURE(encoder);
     const auto shape = four_agents(critic);
-    auto fused = some_learner(shape, matd3_options(), gradient_backend::fused);
-    auto libtorch = some_learner(shape, matd3_options(), gradient_backend::libtorch);
+    const auto learner_by = [&, encoder = encoder](gradient_backend backend) {
+      return some_learner(shape, matd3_options(), backend, activation::tanh, encoder);
+    };
+    auto fused = learner_by(gradient_backend::fused);
+    auto libtorch = learner_by(gradient_backend::libtorch);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       fused.update(some_batch(shape, seed));
       libtorch.update(some_batch(shape, seed));
@@ -403,6 +413,46 @@ TEST_CASE("maddpg: a model's critics are named after their policies", "[maddpg]"
   const named_tensors others(beside.begin(), beside.begin() + 12);
   CHECK_THROWS_WITH(other.start_from(learner.acting(), others),
                     Catch::Contains("q.qf0.0.weight is missing"));
+}
+
+TEST_CASE("maddpg: critics have encoders of their own, for what they see of each agent",
+          "[maddpg]") {
+  register_gated();
+  const auto learner_of = [](central_input critic) {
+    return some_learner(four_agents(critic), matd3_options(), gradient_backend::automatic,
+                        activation::tanh, "gated");
+  };
+  const auto names_of = [](const named_tensors& tensors) {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : tensors) {
+      if (name.ends_with("mix")) names.push_back(name);
+    }
+    return names;
+  };
+  // Agents a and c see three numbers, b and d two. The state has five.
+  CHECK(names_of(learner_of(central_input::observations).beside()) ==
+        std::vector<std::string>{"p.critic.encoder.3.mix", "p.critic.encoder.2.mix",
+                                 "q.critic.encoder.3.mix", "q.critic.encoder.2.mix"});
+  CHECK(names_of(learner_of(central_input::state).beside()) ==
+        std::vector<std::string>{"p.critic.encoder.5.mix", "q.critic.encoder.5.mix"});
+
+  auto learner = learner_of(central_input::observations);
+  auto other = learner_of(central_input::observations);
+  const auto first = parts_of(learner);
+  for (std::uint64_t i = 0; i < 4; ++i) learner.update(some_batch(four_agents(), i));
+  for (const auto* policy : {"p", "q"}) {
+    const auto& critics = learner.networks()[*policy == 'p' ? 0 : 1].critics;
+    const auto now = parts_of(learner)[policy + std::string(".critics")];
+    const auto before = first[policy + std::string(".critics")];
+    for (auto i = critics.extractor_offset();
+         i < critics.extractor_offset() +
+                 static_cast<std::size_t>(critics.extractor()->parameter_count());
+         ++i) {
+      CHECK(now[i] != before[i]);
+    }
+  }
+  other.start_from(learner.acting(), learner.beside());
+  CHECK(weights_of(other) == weights_of(learner));
 }
 
 TEST_CASE("maddpg: steps that are not finite are skipped, and end training", "[maddpg]") {
