@@ -28,11 +28,20 @@ optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_
                   .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
 }
 
+std::span<const float> detail::numbers_of(const actor_critic& model) {
+  return {model.parameters().data_ptr<float>(), static_cast<std::size_t>(model.parameter_count())};
+}
+
+void detail::load_numbers(actor_critic& model, std::span<const float> parameters) {
+  model.load_parameters(at::from_blob(const_cast<float*>(parameters.data()),
+                                      {static_cast<std::int64_t>(parameters.size())}));
+}
+
 on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy_options& options,
                                      on_policy_loss loss, std::uint64_t seed)
-    : learner(loss.name, learning_of(options), ~seed),
-      options_(checked_options(options, loss.name)),
-      model_(shape, options.network, seed),
+    : actor_critic_learner(loss.name, learning_of(options), shape,
+                           checked_options(options, loss.name).network, seed),
+      options_(options),
       optimizer_(optimizer_of(
           options, model_.trained_count(),
           undecayed_in(layout_of(shape, options.network),
@@ -174,17 +183,6 @@ void on_policy_learner::join(std::shared_ptr<collective> ranks) {
   detail::require_same_state(*ranks, name(), save());
   ranks_ = rank_group(std::move(ranks));
   gradient_.join(ranks_);
-}
-
-std::span<const float> on_policy_learner::acting() const {
-  return {model_.parameters().data_ptr<float>(),
-          static_cast<std::size_t>(model_.parameter_count())};
-}
-
-void on_policy_learner::start_from(std::span<const float> acting, const named_tensors&) {
-  expect_size_of(acting);
-  model_.load_parameters(
-      at::from_blob(const_cast<float*>(acting.data()), {model_.parameter_count()}));
 }
 
 void on_policy_learner::visit_state(state_visitor& visit) {

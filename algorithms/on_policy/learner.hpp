@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "actors/networks/actor_critic.hpp"
 #include "actors/trainer/optimizer.hpp"
 #include "algorithms/learner/data_parallel.hpp"
-#include "algorithms/learner/learner.hpp"
+#include "algorithms/on_policy/actor_critic_learner.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/loss.hpp"
@@ -37,7 +36,7 @@ optimizer optimizer_of(const on_policy_options& options, std::int64_t parameter_
 /// whose loss or gradient is not finite is skipped. The metrics are named and averaged like those
 /// of Stable-Baselines3; "train/n_updates" counts epochs. Throws c10::Error if the shapes of a
 /// batch don't fit. The state is without the parameters.
-class on_policy_learner : public learner<rollout_batch> {
+class on_policy_learner : public actor_critic_learner<rollout_batch> {
  public:
   /// `seed` decides the initial weights and the order of the minibatches. Throws
   /// std::invalid_argument that names the option if one is out of range.
@@ -56,12 +55,8 @@ class on_policy_learner : public learner<rollout_batch> {
   /// update; its state must be restored and it must join another group before it goes on.
   void join(std::shared_ptr<collective> ranks);
 
-  actor_critic& model() { return model_; }
-  const actor_critic& model() const { return model_; }
   const at::Tensor& parameters() const { return model_.parameters(); }
 
-  std::span<const float> acting() const override;
-  void start_from(std::span<const float> acting, const named_tensors& beside) override;
   void visit_state(state_visitor& visit) override;
 
  private:
@@ -76,7 +71,6 @@ class on_policy_learner : public learner<rollout_batch> {
                    detail::row_order& order, detail::update_sums& sums);
 
   on_policy_options options_;
-  actor_critic model_;
   optimizer optimizer_;
   rank_group ranks_;
   detail::minibatch minibatch_;

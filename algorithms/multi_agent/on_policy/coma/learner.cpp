@@ -40,9 +40,9 @@ std::vector<float> target_values_of(central_critic& critic, const std::vector<fl
 
 coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_options& options,
                            std::uint64_t seed, const std::vector<encoded_part>& parts)
-    : learner("coma", learning_of(options), ~seed),
-      options_(checked_options(options, "coma")),
-      model_(checked(shape), without_critic(options.network), seed),
+    : actor_critic_learner("coma", learning_of(options), checked(shape),
+                           without_critic(checked_options(options, "coma").network), seed),
+      options_(options),
       critic_(inputs, parts, shape.discrete_actions, options.network, random()),
       actor_optimizer_(optimizer_of(options_, model_.trained_count())),
       critic_optimizer_(optimizer_of(options_, std::ssize(critic_.parameters()))),
@@ -255,16 +255,6 @@ std::pair<ppo_loss_metrics, double> coma_learner::train_actor(
     skip_step("actor's gradient norm", norm);
   }
   return {metrics, norm};
-}
-
-std::span<const float> coma_learner::acting() const {
-  return {model_.parameters().data_ptr<float>(), at(model_.parameter_count())};
-}
-
-void coma_learner::start_from(std::span<const float> acting, const named_tensors&) {
-  expect_size_of(acting);
-  model_.load_parameters(
-      at::from_blob(const_cast<float*>(acting.data()), {model_.parameter_count()}));
 }
 
 void coma_learner::visit_state(state_visitor& visit) {

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "actors/networks/actor_critic.hpp"
 #include "actors/trainer/optimizer.hpp"
-#include "algorithms/learner/learner.hpp"
 #include "algorithms/multi_agent/on_policy/coma/central_critic.hpp"
 #include "algorithms/multi_agent/on_policy/coma/config.hpp"
 #include "algorithms/multi_agent/on_policy/coma/critic_inputs.hpp"
 #include "algorithms/multi_agent/on_policy/joint_learner.hpp"
+#include "algorithms/on_policy/actor_critic_learner.hpp"
 #include "algorithms/on_policy/minibatch_gradient.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
 
@@ -36,7 +35,7 @@ struct coma_batch {
 /// gradient is not finite is skipped. A chosen learning rate is the actor's alone.
 /// "train/critic_loss" is the mean loss of the critic's minibatches. Throws c10::Error if the
 /// shapes of a batch don't fit. The state is without the parameters of the network that acts.
-class coma_learner final : public learner<coma_batch> {
+class coma_learner final : public actor_critic_learner<coma_batch> {
  public:
   /// `inputs` is the width of the rows that the critic sees, and `parts` are those that go through
   /// policy.encoder. The seed decides the initial weights and the order of the critic's
@@ -52,12 +51,8 @@ class coma_learner final : public learner<coma_batch> {
   /// that are not among `rows`.
   at::Tensor advantages_of(const coma_batch& batch, std::span<const detail::row_index> rows);
 
-  actor_critic& model() { return model_; }
-  const actor_critic& model() const { return model_; }
   central_critic& critic() { return critic_; }
 
-  std::span<const float> acting() const override;
-  void start_from(std::span<const float> acting, const named_tensors& beside) override;
   void visit_state(state_visitor& visit) override;
 
  private:
@@ -74,7 +69,6 @@ class coma_learner final : public learner<coma_batch> {
                                                   const std::vector<detail::row_index>& usable);
 
   coma_options options_;
-  actor_critic model_;
   central_critic critic_;
   optimizer actor_optimizer_, critic_optimizer_;
   detail::minibatch minibatch_;
