@@ -108,8 +108,8 @@ class declared_parameters final : public network_parameters {
   }
   void note(activation kind) {
     if (detail::has_slope_of_result(kind) || !obstacle.empty()) return;
-    obstacle =
-        std::string("the encoder's activation ") + to_string(kind) + " has no fused gradient";
+    obstacle = fmt::format("the activation {} of encoder \"{}\" has no fused gradient",
+                           to_string(kind), encoder_);
   }
   variable zeros(int rows, int columns) {
     const auto& made = zeros_.emplace_back(static_cast<std::size_t>(rows) * columns, 0.0f);

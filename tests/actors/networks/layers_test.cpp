@@ -447,7 +447,8 @@ TEST_CASE(
   const network_shape shape{.obs_size = 4, .discrete_actions = 3};
   CHECK_THROWS_WITH(
       actor_critic(shape, {.encoder = "silu_layer", .backend = gradient_backend::fused}, 1),
-      Contains("policy.backend fused: the encoder's activation silu has no fused gradient"));
+      Contains("policy.backend fused: the activation silu of encoder \"silu_layer\" has no fused "
+               "gradient"));
   CHECK_FALSE(actor_critic(shape, {.encoder = "silu_layer"}, 1).is_fused());
 }
 
