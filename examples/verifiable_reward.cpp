@@ -22,6 +22,7 @@
 #include "algorithms/learner/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
+#include "algorithms/on_policy/rollout_writer.hpp"
 #include "runtime/system/run.hpp"
 
 namespace loops = troupe::loops;
@@ -76,11 +77,13 @@ troupe::task<episode> generate_episode(roles r) {
   text_pair answer{{tokens[reply.discrete[0]]}, asked.expected};
   const auto judged = co_await r.rewards.route<&judge::evaluate>(answer);
 
-  episode made{troupe::rollout(1, 1), judged, reply.version};
+  const troupe::agent_rows rows(shape);
+  troupe::rollout_writer writer(rows, 1, 1);
   const troupe::env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
-  made.row.add(0, request.obs, reply, ended);
-  made.row.bootstrap_obs = request.obs;  // the episode has ended, so its value does not count
-  made.row.bootstrap_value = {0};
+  const troupe::policy_rows seen(rows, request.obs);
+  writer.add(0, 0, seen, {&reply, 1}, ended, seen);
+  episode made{writer.finish({&seen, 1}), judged, reply.version};
+  made.row.policies[0].bootstrap_value = {0};  // the episode has ended, so it does not count
   co_return made;
 }
 

@@ -117,6 +117,10 @@ bool would_act_next(const std::vector<agent_view>& agents, std::size_t agent, co
 }
 
 agent_rows::agent_rows(const network_shape& shape, const space& actions) : agent_rows(shape) {
+  if (shape.policies.empty()) {
+    choices_.front() = choice_map(actions);
+    return;
+  }
   const auto* parts = actions.get_if<spaces::tuple>();
   if (!parts || parts->parts.size() != shape.agents.size()) {
     throw std::invalid_argument(
@@ -126,15 +130,35 @@ agent_rows::agent_rows(const network_shape& shape, const space& actions) : agent
   for (std::size_t i = 0; i < shape.agents.size(); ++i) choices_[i] = choice_map(parts->parts[i]);
 }
 
-agent_rows::agent_rows(const network_shape& shape)
-    : shape_(shape), members_(shape.policies.size()), choices_(shape.agents.size()) {
+namespace {
+
+/// The view of the only agent of an environment.
+agent_view view_of_all(const network_shape& shape) {
+  const int seen = shape.actor_inputs();
+  return {.obs_size = seen, .mask_begin = seen, .critic_begin = seen + shape.mask_size};
+}
+
+}  // namespace
+
+agent_rows::agent_rows(const network_shape& shape) : shape_(shape) {
   for (const auto& policy : shape.policies) shapes_.push_back(shape_of(policy));
-  for (std::size_t i = 0; i < shape.agents.size(); ++i) {
-    members_[static_cast<std::size_t>(shape.agents[i].policy)].push_back(i);
+  if (shape.policies.empty()) {
+    shapes_.push_back(shape);
+    shape_.agents = {view_of_all(shape)};
+  }
+  members_.resize(shapes_.size());
+  choices_.resize(shape_.agents.size());
+  for (std::size_t i = 0; i < shape_.agents.size(); ++i) {
+    members_[static_cast<std::size_t>(shape_.agents[i].policy)].push_back(i);
   }
   integers_ = static_cast<std::size_t>(shape.choice_count());
   floats_ = static_cast<std::size_t>(shape.continuous_size);
-  for (const auto& agent : shape.agents) require_inside(agent);
+  for (const auto& agent : shape_.agents) require_inside(agent);
+}
+
+bool agent_rows::always_act(std::size_t policy) const {
+  return std::ranges::all_of(members_[policy],
+                             [this](std::size_t i) { return shape_.agents[i].active < 0; });
 }
 
 /// A model file can have any numbers.

@@ -43,17 +43,26 @@ bool would_act_next(const std::vector<agent_view>& agents, std::size_t agent, co
 
 /// Converts between the rows of an environment with several agents and those of its policies. B is
 /// the number of environments and N the number of a policy's agents; a policy has B N rows, those
-/// of one environment one after another.
+/// of one environment one after another. An environment with a single agent has one policy, which
+/// plays one agent and whose rows are those of the environment.
 class agent_rows {
  public:
   agent_rows() = default;
-  /// `shape` has policies. `actions` is the environment's action space, a Tuple with the agents'.
+  /// `actions` is the environment's action space; with several agents it is a Tuple with theirs.
   /// Throws std::invalid_argument if the shape is not one for such an environment.
   agent_rows(const network_shape& shape, const space& actions);
   /// The same for actions whose integers are choices from 0 on, as networks have them.
   explicit agent_rows(const network_shape& shape);
 
   const std::vector<agent_view>& agents() const { return shape_.agents; }
+  /// True if the environment has a single agent.
+  bool is_single() const { return shape_.policies.empty(); }
+  /// The number of floats in an environment's row, D.
+  std::size_t width() const { return static_cast<std::size_t>(shape_.obs_size); }
+  std::size_t integers() const { return integers_; }  ///< P of an environment's action.
+  std::size_t floats() const { return floats_; }      ///< A of an environment's action.
+  /// True if every agent of a policy acts in every step.
+  bool always_act(std::size_t policy) const;
   std::size_t policies() const { return members_.size(); }
   /// The agents of a policy, in order.
   const std::vector<std::size_t>& agents_of(std::size_t policy) const { return members_[policy]; }

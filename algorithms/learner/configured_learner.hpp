@@ -13,17 +13,20 @@
 namespace troupe {
 
 /// A function that makes the learner of a configuration inside the trainer's replica, by
-/// make_learner(shape, config), which returns a learner or a pointer to one. The function can be
-/// sent to another process; the configuration travels as JSON.
+/// make_learner(shape, config), which returns a learner or a pointer to one, or by
+/// Learner::of_policies(shape, config) where Learner has it. The function can be sent to another
+/// process; the configuration travels as JSON.
 template <class Config, class Learner>
 struct configured_learner {
   network_shape shape;
   Config config;
 
   std::unique_ptr<Learner> operator()() const {
-    using made = decltype(make_learner(shape, config));
-    if constexpr (std::is_base_of_v<Learner, made>) {
-      return std::unique_ptr<Learner>(new made(make_learner(shape, config)));
+    if constexpr (requires { Learner::of_policies(shape, config); }) {
+      return Learner::of_policies(shape, config);
+    } else if constexpr (std::is_base_of_v<Learner, decltype(make_learner(shape, config))>) {
+      return std::unique_ptr<Learner>(
+          new decltype(make_learner(shape, config))(make_learner(shape, config)));
     } else {
       return make_learner(shape, config);
     }

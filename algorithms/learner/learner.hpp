@@ -68,6 +68,8 @@ class any_learner {
   virtual void start_from(std::span<const float> acting, const named_tensors& beside);
   /// Updates the target networks `times` times. Learners that update them by themselves do nothing.
   virtual void update_target(std::int64_t times = 1);
+  /// The learning rate unless one was chosen: lr by its schedule.
+  virtual double scheduled_lr(double progress_remaining) const;
 
   /// The state from which a learner with these acting parameters goes on exactly.
   std::string save() const;
@@ -84,9 +86,6 @@ class any_learner {
 
   /// Throws std::invalid_argument unless acting parameters of a model are as many as acting().
   void expect_size_of(std::span<const float> acting) const;
-
-  /// The learning rate unless one was chosen: lr by its schedule.
-  virtual double scheduled_lr(double progress_remaining) const;
 
   /// Begins the report of an update.
   void begin_update(learner_report& report, double progress_remaining,

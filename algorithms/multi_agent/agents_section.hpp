@@ -8,16 +8,11 @@
 
 #include "actors/environments/environment.hpp"
 #include "actors/networks/joint_shape.hpp"
+#include "algorithms/on_policy/rollout_writer.hpp"
 #include "algorithms/run/config.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
-
-/// Whose rewards are mixed into an agent's own, if its reward is shared.
-enum class reward_team {
-  all,    ///< Those of all agents.
-  policy  ///< Those of the agents that the same policy plays.
-};
 
 struct agents_section {
   json_object policies = {};
@@ -40,12 +35,14 @@ template <class Config>
 void describe_agents(options_schema<Config>& s) {
   s.field("agents", &Config::agents)
       .help("Which policies play which agents, and what they are trained on.");
-  s.option(&Config::env, &env_section::normalize_obs)
-      .must_be("false with several agents", [](const Config& c) { return !c.env.normalize_obs; });
   s.option(&Config::env, &env_section::normalize_reward)
       .must_be("false with several agents",
                [](const Config& c) { return !c.env.normalize_reward; });
   if constexpr (requires { &Config::replay; }) {
+    const std::string only = "false with several agents and a replay buffer";
+    s.option(&Config::env, &env_section::normalize_obs).must_be(only, [](const Config& c) {
+      return !c.env.normalize_obs;
+    });
     using replay = decltype(Config::replay);
     s.option(&Config::replay, &replay::n_step)
         .must_be("1 with several agents", [](const Config& c) { return c.replay.n_step == 1; });

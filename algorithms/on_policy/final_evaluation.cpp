@@ -56,6 +56,10 @@ struct final_returns {
 }  // namespace
 
 task<evaluation> on_policy::evaluate_at_the_end(weights of) {
+  if (!shape.policies.empty()) {
+    auto by_evaluator = co_await evaluate_finally(std::move(of));
+    co_return by_evaluator;
+  }
   const auto& c = setup_.config;
   const auto wanted = episodes_of_all_tasks(c.evaluation.final_episodes, spec.tasks.size());
   const auto environments = evaluation_size(c.env, wanted, spec.tasks.size());

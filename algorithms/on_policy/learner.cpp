@@ -58,11 +58,7 @@ on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy
 const learner_report& on_policy_learner::update(const training_rollouts& given,
                                                 double progress_remaining,
                                                 std::optional<double> chosen_lr) {
-  const auto& made =
-      update(to_batch(given.rollouts, model_.shape(), given.stale), progress_remaining, chosen_lr);
-  const auto& obs = given.obs_statistics;
-  if (obs.width() > 0) model_.set_obs_statistics(obs.mean(), obs.variance());
-  return made;
+  return update(to_batch(given, model_.shape()), progress_remaining, chosen_lr);
 }
 
 bool on_policy_learner::is_stale(const rollout_batch& batch) const {
@@ -76,9 +72,11 @@ void on_policy_learner::check_batch(const rollout_batch& batch) const {
 void on_policy_learner::train(const rollout_batch& whole) {
   const at::NoGradGuard no_grad;
   const bool stale = is_stale(whole);
-  auto batch = detail::prepared(
-      ranks_.is_alone() ? whole : shard_of(whole, ranks_.rank(), ranks_.world()), options_);
+  auto batch = detail::prepared(whole, options_);
   if (reward_scale_.is_wanted()) batch.reward = detail::scaled_rewards(batch, reward_scale_);
+  if (!ranks_.is_alone()) {
+    batch = detail::prepared(shard_of(batch, ranks_.rank(), ranks_.world()), options_);
+  }
   auto targets = options_.vtrace ? detail::vtrace_targets_of(gradient_.engine(), batch, model_,
                                                              options_, stale, minibatch_)
                                  : detail::targets_of(batch, model_, options_, stale, value_scale_);
@@ -87,7 +85,7 @@ void on_policy_learner::train(const rollout_batch& whole) {
     return (returns - value_scale_.mean()) / value_scale_.deviation();
   };
   if (options_.normalize_value && !normalizes_minibatches()) {
-    value_scale_.update(targets.returns.data_ptr<float>(), order.own());
+    value_scale_.update(targets.returns.data_ptr<float>(), order.own(), ranks_);
     targets.returns = normalize(targets.returns);
   }
   if (stale && !options_.vtrace) {
@@ -127,6 +125,8 @@ void on_policy_learner::train(const rollout_batch& whole) {
                                         static_cast<double>(std.size())});
   }
   report().trained_rows = rows;
+  const auto& obs = whole.obs_statistics;
+  if (obs.width() > 0) model_.set_obs_statistics(obs.mean(), obs.variance());
 }
 
 bool on_policy_learner::normalizes_minibatches() const {
@@ -147,7 +147,7 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
     const auto own = order.own(from, rows);
     minibatch_.gather(batch, targets, own);
     if (normalizes_minibatches()) {
-      value_scale_.update(targets.returns.data_ptr<float>(), own);
+      value_scale_.update(targets.returns.data_ptr<float>(), own, ranks_);
       const double mean = value_scale_.mean(), deviation = value_scale_.deviation();
       for (auto& r : minibatch_.returns()) r = static_cast<float>((r - mean) / deviation);
     }

@@ -11,32 +11,39 @@ namespace troupe {
 
 namespace {
 
-/// Counts the actions of the valid rows.
+/// Counts the actions of the valid rows of a single agent.
 action_histogram actions_of(const std::vector<rollout>& rollouts, const env_spec& spec,
                             const network_shape& shape) {
   action_histogram counted(spec, shape);
   const auto choices = static_cast<std::size_t>(shape.choice_count());
   const auto floats = static_cast<std::size_t>(shape.continuous_size);
   for (const auto& r : rollouts) {
-    for (std::size_t row = 0; row < r.valid.size(); ++row) {
-      if (r.valid[row] == 0) continue;
-      counted.add(std::span(r.discrete).subspan(row * choices, choices));
-      counted.add(std::span(r.continuous).subspan(row * floats, floats));
+    const auto& of = r.policies.front();
+    for (std::size_t row = 0; row < of.valid.size(); ++row) {
+      if (of.valid[row] == 0) continue;
+      counted.add(std::span(of.discrete).subspan(row * choices, choices));
+      counted.add(std::span(of.continuous).subspan(row * floats, floats));
     }
   }
   return counted;
 }
 
+/// The number of last episodes whose mean is the return of an agent in progress.csv.
+constexpr std::size_t episodes_of_mean = 100;
+
 }  // namespace
 
 on_policy::on_policy(training_run& in, on_policy_setup setup)
-    : environment_algorithm(in), setup_(std::move(setup)) {}
+    : environment_algorithm(in),
+      setup_(std::move(setup)),
+      agent_returns_(shape.agents.size(), loops::recent_mean(episodes_of_mean)) {}
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
 task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_await record_episodes(rollouts);
-  if (in.callbacks.on_update) in.control.saw(actions_of(rollouts, spec, shape));
+  if (in.callbacks.on_update && shape.policies.empty())
+    in.control.saw(actions_of(rollouts, spec, shape));
   const auto batch = batch_of(std::move(rollouts));
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
   const auto train = [&](double progress_remaining, std::optional<double> chosen_lr) {
@@ -44,12 +51,17 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
                      : trainer_.try_route<&on_policy_trainer::train_step>(batch, progress_remaining,
                                                                           chosen_lr);
   };
-  const auto push = [&] {
-    return trainer_.route<&on_policy_trainer::push_weights>(roles.policies);
-  };
-  const auto learned = co_await make_update<learner_report>(in, train, push);
+  const auto learned = co_await make_update<learner_report>(in, train, [this] { return push(); });
   co_await record(learned);
   co_return in.progress.version;
+}
+
+/// Gives the new weights to all policies and returns their version.
+task<std::int64_t> on_policy::push() {
+  if (roles.policies.size() > 1) {
+    co_return co_await push_to<&policy::update>(trainer_, roles.policies);
+  }
+  co_return co_await trainer_.route<&on_policy_trainer::push_weights>(roles.policies.front());
 }
 
 /// Records the episodes that ended in these rollouts and counts the rollouts' steps.
@@ -57,8 +69,11 @@ task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
   for (const auto& r : rollouts) {
     for (const auto& e : r.episodes) {
       const std::int64_t step = in.progress.steps + (e.step + 1) * r.environments;
-      co_await in.records.route<&recorder::episode_with_info>(step, e.episode_return, e.length,
-                                                              e.info);
+      for (std::size_t i = 0; i < agent_returns_.size(); ++i) {
+        agent_returns_[i].add(e.agent_returns.at(i));
+      }
+      co_await in.records.route<&recorder::episode_with_info>(
+          step, score_of(shape, e.agent_returns, e.episode_return), e.length, e.info);
     }
     in.progress.steps += r.steps * r.environments;
   }
@@ -89,6 +104,8 @@ task<> on_policy::record(const learner_report& learned) {
   progress_row row{in.progress.steps, columns_of(learned.metrics)};
   row.values["rollout/stale_dropped"] = static_cast<double>(seen.stale);
   row.values["time/iterations"] = static_cast<double>(in.progress.version);
+  row.values.merge(agent_columns(shape, agent_returns_));
+  show_agents(row.values);
   co_await in.record(std::move(row));
 }
 

@@ -1,16 +1,19 @@
 #pragma once
-// PPO, A2C and REINFORCE as algorithms for a run (algorithm.hpp): their roles, episode and update.
+// PPO, A2C, REINFORCE, IMPALA, IPPO, MAPPO and COMA as algorithms for a run (algorithm.hpp): their
+// roles, episode and update.
 //
 //   environments   one or more replicas with B environments each
-//   policies       choose actions for batches of observations
+//   policies       choose actions for batches of observations; with several agents, one service for
+//                  each policy
 //   replay         gives each rollout to the trainer once, unless it is too stale
 //   trainer        updates the weights, on a thread of its own in async mode
 //   evaluator      plays deterministic episodes between updates
 //
 // generate_rollout (episode.hpp) calls policies and environments in turn for T steps of B
 // environments, which gives one rollout. The loop puts the rollout into the replay. `update` sends
-// it to the trainer, whose learner takes gradient steps. The new weights go to the store and to the
-// policies.
+// it to the trainer, which has a learner for each policy. The new weights go to the store and to
+// the policies. Those of all policies are one block with one version, of which each policy takes
+// its own part.
 
 #include <cstdint>
 #include <functional>
@@ -22,9 +25,10 @@
 #include "actors/networks/shape_of.hpp"
 #include "algorithms/learner/configured_learner.hpp"
 #include "algorithms/learner/trainer.hpp"
+#include "algorithms/loops/recent_mean.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"
-#include "algorithms/on_policy/learner.hpp"
+#include "algorithms/on_policy/policy_learners.hpp"
 #include "algorithms/on_policy/random_update.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
@@ -32,14 +36,18 @@
 
 namespace troupe {
 
-using on_policy_trainer = trainer<on_policy_learner, training_rollouts>;
+using on_policy_trainer = trainer<rollout_learner>;
 
 /// The parts of a configuration with which the roles are served.
 struct on_policy_setup {
   on_policy_config config;
   on_policy_options learner;
+  network_options network;  ///< The network that acts.
   /// Returns a function that makes the learner and can be sent to another process.
   std::function<on_policy_trainer::maker(const network_shape&)> maker;
+  rollout_writer_options writing = {};  ///< What rollouts of several agents have.
+  /// Returns which policies of the shape learn, [policies]. Null means all.
+  std::function<std::vector<std::uint8_t>(const network_shape&)> trained = nullptr;
 };
 
 class on_policy : public environment_algorithm {
@@ -63,8 +71,10 @@ class on_policy : public environment_algorithm {
   std::size_t environment_replicas() const;
   task<> serve_trainer(const checkpoint* from);
   task<> serve_policies(const checkpoint* from);
+  task<service<policy>> serve_policy(std::size_t index, std::int64_t first_parameter);
   task<> serve_environments(const checkpoint* from);
   task<> serve_replay(const checkpoint* from);
+  task<std::int64_t> push();
   task<> record_episodes(std::vector<rollout>& rollouts);
   training_rollouts batch_of(std::vector<rollout> rollouts);
   task<> record(const learner_report& learned);
@@ -74,12 +84,8 @@ class on_policy : public environment_algorithm {
   std::size_t environments_expected_ = 0;
   std::optional<rendezvous_folder> meeting_;  ///< Set if the trainer has several ranks.
   service<on_policy_trainer> trainer_;
+  std::vector<loops::recent_mean> agent_returns_;  // of each agent's last episodes, if several
 };
-
-/// Where the trainer of such a configuration runs, with so many ranks.
-placement place_of_trainer(const on_policy_config& config, int ranks);
-/// How the replay of such a configuration keeps rollouts.
-replay_options kept_rollouts(const on_policy_config& config);
 
 /// The settings of a run with that configuration. `resolved` is the whole configuration as JSON,
 /// `idle` are its options without effect.
@@ -89,6 +95,17 @@ run_settings settings_of(const on_policy_config& config, std::string resolved,
 /// Makes an on-policy algorithm for a run of a setup. `check` throws std::invalid_argument where
 /// the learner can't learn with it.
 algorithm algorithm_with(run_settings settings, std::function<void()> check, on_policy_setup setup);
+
+/// The setup of a run with a Config that is derived from on_policy_config.
+template <class Config>
+on_policy_setup on_policy_setup_of(const Config& config) {
+  return {.config = config,
+          .learner = config.trainer,
+          .network = config.network(),
+          .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
+            return configured_learner<Config, rollout_learner>{shape, config};
+          }};
+}
 
 /// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a
 /// section `trainer` that is derived from on_policy_options. These functions must be declared
@@ -108,14 +125,10 @@ algorithm on_policy_algorithm(const Config& config) {
       make_learner(shape_of(spec_of(settings.env), settings.network.body), config);
     }
   };
-  on_policy_setup setup{.config = config,
-                        .learner = config.trainer,
-                        .maker = [config](const network_shape& shape) -> on_policy_trainer::maker {
-                          return configured_learner<Config, on_policy_learner>{shape, config};
-                        }};
-  auto made = algorithm_with(std::move(settings), std::move(check), std::move(setup));
+  auto made = algorithm_with(std::move(settings), std::move(check), on_policy_setup_of(config));
   made.make_update = [config](const network_shape& shape, std::uint64_t seed) {
-    return random_update(configured_learner<Config, on_policy_learner>{shape, config}(), seed);
+    return random_update(configured_learner<Config, rollout_learner>{shape, config}(), shape,
+                         config.network(), seed);
   };
   return made;
 }

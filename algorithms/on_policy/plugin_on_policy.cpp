@@ -13,7 +13,7 @@ namespace troupe {
 
 namespace {
 
-using codec = wire_codec<configured_learner<plugin_on_policy_config, on_policy_learner>>;
+using codec = wire_codec<configured_learner<plugin_on_policy_config, rollout_learner>>;
 
 std::shared_ptr<on_policy_rule> rule_of(const plugin_on_policy_config& config) {
   return detail::make_rule_in_plugin<on_policy_rule>(config.algo, config.rule.text);

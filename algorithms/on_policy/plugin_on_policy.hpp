@@ -6,7 +6,7 @@
 
 #include "algorithms/learner/configured_learner.hpp"
 #include "algorithms/on_policy/config.hpp"
-#include "algorithms/on_policy/learner.hpp"
+#include "algorithms/on_policy/policy_learners.hpp"
 #include "algorithms/run/train.hpp"
 
 namespace troupe {
@@ -31,8 +31,8 @@ algorithm algorithm_with(const plugin_on_policy_config& config);
 /// The configuration travels as JSON, beside the name of the plug-in, which is not that of a
 /// schema.
 template <>
-struct wire_codec<configured_learner<plugin_on_policy_config, on_policy_learner>> {
-  using function = configured_learner<plugin_on_policy_config, on_policy_learner>;
+struct wire_codec<configured_learner<plugin_on_policy_config, rollout_learner>> {
+  using function = configured_learner<plugin_on_policy_config, rollout_learner>;
   static constexpr std::size_t bytes_min = 1;
   static std::size_t size(const function& of);
   static void write(const function& of, wire_writer& to);

@@ -30,11 +30,14 @@ void write_actions(const action_batch& acted, const network_shape& shape,
   }
 }
 
-rollout random_rollout(actor_critic& model, std::int64_t environments, action_random& random,
-                       const at::Generator& generator) {
+policy_rollout random_rollout(actor_critic& model, std::int64_t columns, action_random& random,
+                              const at::Generator& generator) {
   const at::NoGradGuard no_grad;
-  const std::int64_t D = model.shape().obs_size, rows = steps * environments;
-  rollout made(steps, environments);
+  const std::int64_t D = model.shape().obs_size, rows = steps * columns;
+  policy_rollout made;
+  made.steps = steps;
+  made.columns = columns;
+  made.valid.assign(static_cast<std::size_t>(rows), 1);
   const auto obs = at::randn({rows, D}, generator);
   const auto acted = model.act(obs, random);
   write_numbers<float>(obs, made.obs);
@@ -42,7 +45,7 @@ rollout random_rollout(actor_critic& model, std::int64_t environments, action_ra
   write_numbers<float>(acted.log_prob + 0.1 * at::randn({rows}, generator), made.log_prob);
   write_numbers<float>(acted.value, made.value);
   write_numbers<float>(at::randn({rows}, generator), made.reward);
-  const auto ends = [&] { return at::rand({steps, environments}, generator) < 0.1; };
+  const auto ends = [&] { return at::rand({steps, columns}, generator) < 0.1; };
   write_numbers<bool>(ends(), made.terminated);
   const auto truncated = ends();
   write_numbers<bool>(truncated, made.truncated);
@@ -53,7 +56,7 @@ rollout random_rollout(actor_critic& model, std::int64_t environments, action_ra
   const auto finals = at::randn({places.size(0), D}, generator);
   write_numbers<float>(finals, made.final_obs);
   write_numbers<float>(model.values(finals), made.final_value);
-  const auto last = at::randn({environments, D}, generator);
+  const auto last = at::randn({columns, D}, generator);
   write_numbers<float>(last, made.bootstrap_obs);
   write_numbers<float>(model.values(last), made.bootstrap_value);
   return made;

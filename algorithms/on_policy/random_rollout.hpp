@@ -16,10 +16,10 @@ namespace troupe::detail {
 /// begins with: there the entropy is almost at its maximum, where it has no derivative.
 void move_weights(actor_critic& model, const at::Generator& generator);
 
-/// Returns 16 steps of so many random environments. A policy near the model's has acted in them, so
+/// Returns 16 steps of so many random columns. A policy near the model's has acted in them, so
 /// that ratios of probabilities are not 1. `random` draws its actions, and `generator` the rest.
-rollout random_rollout(actor_critic& model, std::int64_t environments, action_random& random,
-                       const at::Generator& generator);
+policy_rollout random_rollout(actor_critic& model, std::int64_t columns, action_random& random,
+                              const at::Generator& generator);
 
 /// Writes actions as rollouts have them: choices, and continuous numbers.
 void write_actions(const action_batch& acted, const network_shape& shape,

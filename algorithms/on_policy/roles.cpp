@@ -1,5 +1,7 @@
 #include "actors/torch/torch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "algorithms/learner/rank_trainer.hpp"
@@ -13,7 +15,7 @@ namespace troupe {
 
 namespace {
 
-/// Throws state_error if a rollout in the replay does not fit the network.
+/// Throws state_error if a rollout in the replay does not fit the networks.
 void require_fit(const replay_state<rollout>& held, const network_shape& shape) {
   try {
     for (const auto& item : held.items) check(item, shape);
@@ -22,8 +24,7 @@ void require_fit(const replay_state<rollout>& held, const network_shape& shape) 
   }
 }
 
-}  // namespace
-
+/// Where the trainer of such a configuration runs, with so many ranks.
 placement place_of_trainer(const on_policy_config& config, int ranks) {
   if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
   // Ranks wait for one another, which would block a thread of the pool.
@@ -31,6 +32,7 @@ placement place_of_trainer(const on_policy_config& config, int ranks) {
   return blocks ? placement::thread : placement::shared;
 }
 
+/// How the replay of such a configuration keeps rollouts.
 replay_options kept_rollouts(const on_policy_config& c) {
   // In sync mode the bound is 1: a policy that is restarted while weights are pushed may come back
   // with the previous ones. Its rollout is used with a correction for staleness; if it were
@@ -41,6 +43,8 @@ replay_options kept_rollouts(const on_policy_config& c) {
   kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
   return kept;
 }
+
+}  // namespace
 
 task<> on_policy::serve(const checkpoint* from) {
   co_await serve_trainer(from);
@@ -66,9 +70,9 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
       .world = learning.replicas,
       .file = meeting_.emplace().file(),
       .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
-  trainer_ = co_await in.serve<rank_trainer<on_policy_learner, training_rollouts>>(
-      std::move(learning), std::move(make), in.store, std::move(group),
-      std::optional(in.settings.seed));
+  trainer_ = co_await in.serve<rank_trainer<rollout_learner>>(std::move(learning), std::move(make),
+                                                              in.store, std::move(group),
+                                                              std::optional(in.settings.seed));
   if (!from) co_return;
   const auto ranks = static_cast<std::size_t>(setup_.learner.replicas);
   const std::vector states(ranks, file_of(*from, "trainer.bin"));
@@ -76,15 +80,51 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
 }
 
 task<> on_policy::serve_policies(const checkpoint* from) {
+  std::vector<replica_states> saved;
+  if (from && shape.policies.empty()) {
+    saved.push_back(state_in<replica_states>(*from, "policies.bin"));
+  } else if (from) {
+    saved = state_in<std::vector<replica_states>>(*from, "policies.bin");
+  }
+  const auto shapes = shapes_of_policies(shape);
+  if (from && saved.size() != shapes.size()) {
+    throw state_error(fmt::format("checkpoint: policies.bin: expected {} policies, got {}",
+                                  shapes.size(), saved.size()));
+  }
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    auto served = co_await serve_policy(i, first);
+    roles.policies.push_back(std::move(served));
+    first += layout_of(shapes[i], setup_.network).count;
+    if (!from) continue;
+    co_await restore_each<&policy::restore>(in, roles.policies.back(), std::move(saved[i]));
+  }
+}
+
+/// Serves a policy, whose parameters begin at `first_parameter` among those of all.
+task<service<policy>> on_policy::serve_policy(std::size_t index, std::int64_t first_parameter) {
   const auto& c = setup_.config;
-  policy_options acting{.shape = shape, .network = c.network(), .seed = c.seed};
+  policy_options acting{.shape = shape, .network = setup_.network, .seed = c.seed};
   serve_options deciding{.name = "policy",
                          .placement = placement_of(c.placement.policy),
                          .idempotent = {endpoint<&policy::act>, endpoint<&policy::values>}};
-  roles.policies = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
-  if (!from) co_return;
-  auto saved = state_in<replica_states>(*from, "policies.bin");
-  co_await restore_each<&policy::restore>(in, roles.policies, std::move(saved));
+  if (!shape.policies.empty()) {
+    const auto& played = shape.policies[index];
+    deciding.name += "_" + played.name;
+    acting.shape = shape_of(played);
+    acting.first_parameter = first_parameter;
+    acting.of_several = true;
+    acting.stream = "policy " + played.name;
+    if (!played.script.empty()) {
+      const auto agent =
+          std::ranges::find(shape.agents, static_cast<int>(index), &agent_view::policy);
+      const auto& of = spec.agents[static_cast<std::size_t>(agent - shape.agents.begin())];
+      acting.script = {played.script, of.action_space, c.env.options.text};
+      acting.own_obs = agent->obs_size;
+    }
+  }
+  auto served = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
+  co_return served;
 }
 
 std::size_t on_policy::environment_replicas() const {
@@ -108,13 +148,19 @@ task<> on_policy::serve_environments(const checkpoint* from) {
       static_cast<std::size_t>(c.rollout.groups));
   roles.n_steps = c.rollout.n_steps;
   roles.sde_sample_freq = c.policy.sde_sample_freq;
-  roles.choices = choice_map(spec.action_space);
+  roles.rows = std::make_shared<const agent_rows>(shape, spec.action_space);
+  roles.writing = setup_.writing;
   roles.groups = static_cast<std::size_t>(c.rollout.groups);
   if (c.env.normalize_obs || c.env.normalize_reward) {
-    const auto width = c.env.normalize_obs ? static_cast<std::size_t>(shape.obs_size) : 0;
-    roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
-    if (in.settings.init && width > 0) {
-      roles.normalizer->start_from(obs_statistics_of(in.settings.init->model));
+    std::vector<normalized_columns> columns;
+    const auto learns = setup_.trained ? setup_.trained(shape) : std::vector<std::uint8_t>();
+    for (std::size_t i = 0; i < roles.rows->policies(); ++i) {
+      const bool normalizes = c.env.normalize_obs && (learns.empty() || learns[i]);
+      columns.push_back(normalizes ? normalized_columns(*roles.rows, i) : normalized_columns());
+    }
+    roles.normalizer = std::make_shared<run_normalizer>(columns, c.env.normalize_reward);
+    for (std::size_t i = 0; in.settings.init && c.env.normalize_obs && i < columns.size(); ++i) {
+      roles.normalizer->start_from(i, obs_statistics_of(in.settings.init->model, i));
     }
   }
   environments_expected_ = replicas;
@@ -137,18 +183,32 @@ task<> on_policy::serve_replay(const checkpoint* from) {
   auto held = state_in<replay_state<rollout>>(*from, "replay.bin");
   require_fit(held, shape);
   co_await roles.replay.route<&queue::restore>(std::move(held));
+  if (agent_returns_.empty()) co_return;
+  const auto returns = state_in<std::vector<std::vector<double>>>(*from, "agents.bin");
+  for (std::size_t i = 0; i < agent_returns_.size() && i < returns.size(); ++i) {
+    agent_returns_[i].restore(returns[i]);
+  }
 }
 
 task<> on_policy::save(checkpoint& to) {
   to.files["trainer.bin"] = co_await trainer_.route<&on_policy_trainer::save>();
-  const auto policies = co_await save_each<&policy::save>(in, roles.policies, 1);
-  to.files["policies.bin"] = state_bytes(policies);
+  std::vector<replica_states> policies;
+  for (const auto& each : roles.policies) {
+    auto states = co_await save_each<&policy::save>(in, each, 1);
+    policies.push_back(std::move(states));
+  }
+  to.files["policies.bin"] =
+      shape.policies.empty() ? state_bytes(policies.front()) : state_bytes(policies);
   const auto environments =
       co_await save_each<&hosted_environment::save>(in, roles.environments, environments_expected_);
   to.files["environments.bin"] = state_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
   to.files["replay.bin"] = state_bytes(held);
   if (roles.normalizer) to.files["normalizer.bin"] = roles.normalizer->save();
+  if (agent_returns_.empty()) co_return;
+  std::vector<std::vector<double>> returns;
+  for (const auto& each : agent_returns_) returns.push_back(each.values());
+  to.files["agents.bin"] = state_bytes(returns);
 }
 
 run_settings settings_of(const on_policy_config& c, std::string resolved,

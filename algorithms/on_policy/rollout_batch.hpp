@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "actors/environments/running_normalizer.hpp"
 #include "actors/networks/network.hpp"
 #include "algorithms/on_policy/rollout_columns.hpp"
 
@@ -32,6 +33,8 @@ struct rollout_batch : rollout_columns<tensor_column> {
   /// computed again when the update begins, and the loss is decoupled PPO's. This needs final_obs,
   /// final_index and bootstrap_obs.
   bool proximal_correction = false;
+  /// With normalize_obs, the statistics of observations that the new weights get.
+  running_moments obs_statistics = {};
 
   std::int64_t steps() const { return obs.size(0); }
   std::int64_t environments() const { return obs.size(1); }

@@ -9,6 +9,8 @@
 //              environments' replicas, so that the order of arrival does not matter. The result is
 //              part of the new weights, for evaluations and models.
 //
+// With several agents each policy has statistics of its own, of the rows of its agents that act.
+//
 // With one replica in sync mode the numbers are those of VecNormalize. With several, a replica gets
 // the other replicas' rows with its next rollout, whereas VecNormalize has the rows of all
 // environments at each step.
@@ -22,13 +24,40 @@
 
 #include "actors/environments/running_normalizer.hpp"
 #include "actors/environments/vector_environment.hpp"
+#include "actors/networks/joint_shape.hpp"
 
 namespace troupe {
 
+/// The columns of a policy's rows [N, D] that are normalised: the observation, and what only the
+/// critic sees. An agent's number and its action mask stay as they are. A default-constructed
+/// object stands for a policy whose rows are not normalised.
+class normalized_columns {
+ public:
+  normalized_columns() = default;
+  /// `rows` has the policies of a run.
+  normalized_columns(const agent_rows& rows, std::size_t policy);
+
+  std::size_t count() const { return front_ + back_; }  ///< C, the columns that are normalised.
+  std::size_t width() const { return width_; }          ///< D
+  bool are_all() const { return count() == width_; }
+  /// Copies these columns of rows [N, D] to `to` [N, C].
+  void gather(std::span<const float> rows, std::span<float> to) const;
+  /// Copies columns [N, C] to their places in rows [N, D].
+  void scatter(std::span<const float> from, std::span<float> rows) const;
+  /// Returns the statistics of whole rows, by which the other columns stay as they are.
+  running_moments of_rows(const running_moments& columns) const;
+  /// Returns the part of the statistics of whole rows that is about these columns.
+  running_moments of_columns(const running_moments& rows) const;
+
+ private:
+  std::size_t width_ = 0, front_ = 0, back_ = 0;  // D, and the first and last columns
+};
+
 /// The statistics that one rollout has added.
 struct seen_statistics {
-  running_moments obs;     ///< Moments of observations [D]; no columns if these aren't normalised.
-  running_moments reward;  ///< Moments of discounted returns [1]; no columns as above.
+  /// Moments of the observations of each policy; no columns if these aren't normalised.
+  std::vector<running_moments> obs;
+  running_moments reward;    ///< Moments of discounted returns [1]; no columns if not normalised.
   std::int64_t replica = 0;  ///< The replica of the environments; the first of several groups.
   std::int64_t number = 0;   ///< How many rollouts of the run had ended before this one.
 };
@@ -36,36 +65,45 @@ struct seen_statistics {
 /// The statistics of one rollout under way.
 class rollout_normalizer {
  public:
-  /// Begins with these statistics. None means observations, or rewards, are not normalised.
-  rollout_normalizer(std::optional<running_normalizer> obs,
+  /// The statistics of each policy; none if its observations are not normalised.
+  using obs_normalizers = std::vector<std::optional<running_normalizer>>;
+
+  /// Begins with these statistics. No `reward` means that rewards are not normalised. `columns` and
+  /// `obs` are those of each policy.
+  rollout_normalizer(std::vector<normalized_columns> columns, obs_normalizers obs,
                      std::optional<running_normalizer> reward, std::int64_t replica);
 
-  /// Adds the observations [B, D] of environments that have just been reset.
-  void add_begun(std::span<const float> obs);
-  /// Normalises obs [B, D] by the statistics so far.
-  void normalize(std::span<float> obs) const;
-  /// Adds a step's observations and discounted returns. Then normalises its observations, the last
-  /// observations of episodes that ended, and its rewards. Throws std::invalid_argument if rewards
-  /// are normalised and the step has no discounted returns.
-  void take_step(env_step& after);
+  /// Adds rows [N, D] of a policy, where `acts` [N] is not 0: agents that have ended or wait for
+  /// their turn do not count.
+  void add(std::size_t policy, std::span<const float> rows, std::span<const std::uint8_t> acts);
+  /// Normalises rows [N, D] of a policy by the statistics so far.
+  void normalize(std::size_t policy, std::span<float> rows) const;
+  /// Adds a step's discounted returns and normalises its rewards. Throws std::invalid_argument if
+  /// rewards are normalised and the step has no discounted returns.
+  void take_rewards(env_step& after);
 
   const seen_statistics& seen() const { return seen_; }
 
  private:
-  std::optional<running_normalizer> obs_, reward_;
+  std::vector<normalized_columns> columns_;
+  obs_normalizers obs_;
+  std::optional<running_normalizer> reward_;
   seen_statistics seen_;
+  mutable std::vector<float> gathered_;  // [N, C]
 };
 
 /// The statistics of a run, which its rollouts and updates share on the actor of the loop.
 class run_normalizer {
  public:
-  /// `obs_size` is D; 0 means observations are not normalised. `rewards` says whether rewards are.
-  run_normalizer(std::size_t obs_size, bool rewards);
+  /// `columns` are those of each policy. `rewards` says whether rewards are normalised.
+  run_normalizer(std::vector<normalized_columns> columns, bool rewards);
 
-  /// Takes these moments of observations for those so far. Throws state_error if they are of other
-  /// observations.
-  void start_from(const running_moments& obs);
+  /// Takes these moments of a policy's rows [D] for those so far. Throws state_error if they are of
+  /// other observations.
+  void start_from(std::size_t policy, const running_moments& rows);
 
+  /// True if the observations of a policy are normalised.
+  bool normalizes(std::size_t policy) const { return obs_[policy].has_value(); }
   /// The statistics for a rollout that begins on the environments of `replica`.
   rollout_normalizer begin(std::int64_t replica) const;
   /// Called when a rollout has ended. Returns the statistics that it has added, with a number. They
@@ -74,8 +112,9 @@ class run_normalizer {
   /// Adds the statistics of the rollouts of one update to those of the run.
   void take_in(std::vector<seen_statistics> batch);
 
-  /// The moments of observations in all updates so far; no columns if these aren't normalised.
-  running_moments obs() const { return obs_ ? obs_->moments() : running_moments(); }
+  /// The moments of the rows [D] of each policy in all updates so far; no columns if these aren't
+  /// normalised.
+  std::vector<running_moments> obs() const;
 
   std::string save() const;
   /// Restores what `save` returned. Throws state_error if it is the state of other observations or
@@ -83,7 +122,9 @@ class run_normalizer {
   void restore(std::string_view bytes);
 
  private:
-  std::optional<running_normalizer> obs_, reward_;
+  std::vector<normalized_columns> columns_;
+  rollout_normalizer::obs_normalizers obs_;
+  std::optional<running_normalizer> reward_;
   std::vector<seen_statistics> pending_;  // rollouts that no update has taken in, oldest first
   std::int64_t ended_ = 0;
 };

@@ -1,22 +1,26 @@
 #include "algorithms/on_policy/value_normalizer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace troupe::detail {
 
-void value_normalizer::update(const float* returns, std::span<const row_index> index) {
-  if (index.empty()) return;
-  double mean = 0, square = 0;
+void value_normalizer::update(const float* returns, std::span<const row_index> index,
+                              const rank_group& ranks) {
+  double value = 0, square = 0;
   for (const auto i : index) {
-    const double value = returns[i];
-    mean += value;
-    square += value * value;
+    const double each = returns[i];
+    value += each;
+    square += each * each;
   }
-  const auto count = static_cast<double>(index.size());
+  std::array sums{value, square, static_cast<double>(index.size())};
+  ranks.sum(sums);
+  const double count = sums[2];
+  if (count == 0) return;
   const auto blend = [this](double& to, double value) { to = decay_ * to + (1 - decay_) * value; };
-  blend(mean_, mean / count);
-  blend(square_, square / count);
+  blend(mean_, sums[0] / count);
+  blend(square_, sums[1] / count);
   blend(weight_, 1.0);
 }
 

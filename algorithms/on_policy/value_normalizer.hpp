@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "algorithms/learner/data_parallel.hpp"
 #include "algorithms/learner/learner_state.hpp"
 #include "algorithms/learner/row_order.hpp"
 
@@ -17,8 +18,8 @@ class value_normalizer {
   /// `decay`: each update multiplies the weight of the earlier ones by it.
   explicit value_normalizer(double decay = 0.99) : decay_(decay) {}
 
-  /// Adds the returns of one update with these indices.
-  void update(const float* returns, std::span<const row_index> index);
+  /// Adds the returns of one update with these indices, and those of all other ranks.
+  void update(const float* returns, std::span<const row_index> index, const rank_group& ranks = {});
 
   double mean() const { return weight_ > 0 ? mean_ / weight_ : 0.0; }
   double deviation() const;

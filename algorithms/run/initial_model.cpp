@@ -77,9 +77,18 @@ void require_initial_model(const algorithm& what) {
   }
 }
 
-running_moments obs_statistics_of(const saved_model& model) {
-  const auto width = static_cast<std::size_t>(model.shape.obs_size);
-  const float* mean = model.parameters.data_ptr<float>() + model.parameters.numel() - 2 * width;
+running_moments obs_statistics_of(const saved_model& model, std::size_t policy) {
+  // The statistics are the last of a policy's parameters.
+  auto width = static_cast<std::size_t>(model.shape.obs_size);
+  auto end = model.parameters.numel();
+  if (!model.shape.policies.empty()) {
+    width = static_cast<std::size_t>(model.shape.policies.at(policy).obs_size);
+    end = 0;
+    for (std::size_t i = 0; i <= policy; ++i) {
+      end += layout_of(shape_of(model.shape.policies[i]), model.options).count;
+    }
+  }
+  const float* mean = model.parameters.data_ptr<float>() + end - 2 * width;
   const float* inverse_scale = mean + width;
   std::vector<double> means(mean, mean + width), variances;
   for (std::size_t i = 0; i < width; ++i) {

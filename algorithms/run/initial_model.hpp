@@ -32,8 +32,8 @@ std::shared_ptr<const initial_model> read_initial_model(const std::filesystem::p
 /// expected one.
 void require_initial_model(const algorithm& what);
 
-/// Returns the statistics of observations of a model with normalize_obs, with the weight of the
-/// steps that it was trained on.
-running_moments obs_statistics_of(const saved_model& model);
+/// Returns the statistics of observations of a policy of a model with normalize_obs, with the
+/// weight of the steps that it was trained on.
+running_moments obs_statistics_of(const saved_model& model, std::size_t policy = 0);
 
 }  // namespace troupe

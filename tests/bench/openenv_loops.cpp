@@ -68,8 +68,9 @@ task<services> serve_roles(system& sys, std::string url, setting with, bool asyn
       co_await sys.serve<hosted_environment>(judging, many, std::uint64_t{1000});
   const replay_options kept{.batch = rollouts, .max_staleness = async ? with.async_staleness : 0};
   const auto replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
-  made.roles = {worlds, policies, replay, slow_symbols::episode_steps};
-  made.evaluation = {evaluation, policies, replay, slow_symbols::episode_steps};
+  const auto rows = std::make_shared<const agent_rows>(shape);
+  made.roles = {worlds, {policies}, replay, rows, slow_symbols::episode_steps};
+  made.evaluation = {evaluation, {policies}, replay, rows, slow_symbols::episode_steps};
   made.evaluation.deterministic = !with.explores;
   co_return made;
 }
@@ -84,7 +85,7 @@ task<std::int64_t> train(services with, clock::duration update_time, std::int64_
   batch.rollouts = std::move(made);
   co_await with.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0,
                                                         std::optional<double>());
-  *version = co_await with.learner.route<&ppo_trainer::push_weights>(with.roles.policies);
+  *version = co_await with.learner.route<&ppo_trainer::push_weights>(with.roles.policies[0]);
   const auto left = update_time - (clock::now() - began);
   if (left > 0ms) co_await sleep_for(left);
   *spent += std::chrono::duration<double>(clock::now() - began).count();

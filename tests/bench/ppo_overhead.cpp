@@ -167,7 +167,7 @@ task<std::int64_t> train(stage& on, std::vector<rollout> rollouts) {
   training_rollouts batch{.rollouts = std::move(rollouts)};
   co_await on.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0,
                                                       std::optional<double>());
-  co_return co_await on.learner.route<&ppo_trainer::push_weights>(on.roles.policies);
+  co_return co_await on.learner.route<&ppo_trainer::push_weights>(on.roles.policies[0]);
 }
 
 task<cost> through_actors(system& sys) {
@@ -179,7 +179,9 @@ task<cost> through_actors(system& sys) {
   };
   on.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, std::move(make), store);
   policy_options acting{.shape = shape, .network = {}, .seed = seed};
-  on.roles.policies = co_await sys.serve<policy>({.name = "policy"}, std::move(acting), store);
+  auto acts = co_await sys.serve<policy>({.name = "policy"}, std::move(acting), store);
+  on.roles.policies = {std::move(acts)};
+  on.roles.rows = std::make_shared<const agent_rows>(shape);
   hosted_environment::factory world = [] {
     return make_vector_environment("CartPole-v1", environments);
   };

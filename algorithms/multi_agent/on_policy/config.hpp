@@ -56,12 +56,22 @@ void describe_multi_agent_on_policy(options_schema<Config>& s) {
   describe_on_policy(s);
   describe_agents(s);
   describe_trainer(s);
-  s.option(&on_policy_config::rollout, &rollout_section::groups)
-      .must_be("1 with several agents", [](const Config& c) { return c.rollout.groups == 1; });
-  s.option(&Config::trainer, &on_policy_options::replicas)
-      .must_be("1 with several agents", [](const Config& c) { return c.trainer.replicas == 1; });
   s.option(&on_policy_config::policy, &network_options::use_sde)
       .must_be("false with several agents", [](const Config& c) { return !c.policy.use_sde; });
+}
+
+/// Says when the trainer of a Config of agents that learn by PPO can have several ranks, whose rows
+/// must all count alike.
+template <class Config>
+void describe_ranks(options_schema<Config>& s) {
+  s.option(&Config::trainer, &on_policy_options::replicas)
+      .must_be(
+          "1 where agents get their share of the reward after their own ends "
+          "(agents.reward_after_end)",
+          [](const Config& c) {
+            const bool after_end = c.agents.shared_reward > 0 && c.agents.reward_after_end;
+            return c.trainer.replicas == 1 || !after_end;
+          });
 }
 
 }  // namespace troupe

@@ -74,7 +74,9 @@ task<> count_steps(system& sys, std::string env, std::size_t groups, step_counts
   co_await store.route<&weight_store::put>(first);
   policy_options acting{.shape = shape, .network = {}, .seed = 1};
   serve_options deciding{.name = "policy", .idempotent = {endpoint<&policy::act>}};
-  roles.policies = co_await sys.serve<policy>(std::move(deciding), std::move(acting), store);
+  auto acts = co_await sys.serve<policy>(std::move(deciding), std::move(acting), store);
+  roles.policies = {std::move(acts)};
+  roles.rows = std::make_shared<const agent_rows>(shape);
   hosted_environment::factory make = [env, groups] {
     return make_vector_environment(env, environments / groups);
   };

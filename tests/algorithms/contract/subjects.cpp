@@ -286,6 +286,13 @@ std::vector<subject> several_agents() {
       {"coma, a network of one's own", "coma", joint_on_policy + meeting + gated + own_critic},
       {"coma, agents that leave", "coma",
        joint_on_policy + own + scaled + options{"env.id=Leaving-v0", "trainer.target_interval=5"}},
+      {"mappo, normalised observations", "mappo",
+       joint_ppo + meeting + options{"env.normalize_obs=true", "rollout.groups=2"}},
+      {"ippo in turns, normalised observations", "ippo",
+       joint_ppo + turns + options{"env.normalize_obs=true"}},
+      {"coma, normalised observations of agents that leave", "coma",
+       joint_on_policy +
+           options{"env.id=Leaving-v0", "env.normalize_obs=true", "critic=observations"}},
       {"iql, prioritised", "iql", joint_q + own + options{prioritised}},
       {"iql in turns", "iql", joint_q + turns},
       {"iql, agents that depart from a team", "iql",

@@ -48,6 +48,20 @@ rule_report report_of(const network_shape& shape, Options options) {
 
 using rule = std::function<variable(const ppo_loss_inputs& in)>;
 
+/// A random update of a single policy.
+std::function<void()> random_update_of(std::unique_ptr<on_policy_learner> learner,
+                                       const on_policy_options& options) {
+  const auto shape = learner->model().shape();
+  std::vector<std::unique_ptr<on_policy_learner>> learners;
+  learners.push_back(std::move(learner));
+  const auto batch_of = [shape](const training_rollouts& given, std::size_t) {
+    return to_batch(given, shape);
+  };
+  return random_update(std::make_shared<policy_learners<on_policy_learner>>(
+                           "ppo", learning_of(options), shape, std::move(learners), batch_of),
+                       shape, options.network, 5);
+}
+
 /// The report of an on-policy rule.
 rule_report report_of(const rule& loss_of, gradient_backend backend, std::uint64_t seed = 7) {
   on_policy_options options;
@@ -59,8 +73,8 @@ rule_report report_of(const rule& loss_of, gradient_backend backend, std::uint64
                               const auto result = loss_of(in);
                               return ppo_loss_result{result, {.loss = number(result)}};
                             }};
-        return random_update(
-            std::make_shared<on_policy_learner>(choices, options, std::move(loss), 1), 5);
+        return random_update_of(
+            std::make_unique<on_policy_learner>(choices, options, std::move(loss), 1), options);
       },
       seed);
 }
@@ -78,7 +92,10 @@ TEST_CASE("check_rule: PPO's gradient is right, with choices and with moves") {
       options.network.hidden = {16, 16};
       options.network.backend = backend;
       const auto report = check_rule(
-          [&] { return random_update(std::make_shared<ppo_learner>(shape, options, 1), 5); }, 7);
+          [&] {
+            return random_update_of(std::make_unique<ppo_learner>(shape, options, 1), options);
+          },
+          7);
       CHECK(report.is_right());
       CHECK(!has(report, gradient_verdict::unused));
       CHECK(report.tensors.size() == (shape.is_continuous() ? 13 : 12));

@@ -8,9 +8,11 @@
 #include "algorithms/multi_agent/on_policy/coma/learner.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
+#include "algorithms/on_policy/policy_learners.hpp"
 #include "tests/algorithms/learner_parts.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/played_rollout.hpp"
+#include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/stage.hpp"
 #include "tests/test.hpp"
 
@@ -78,10 +80,10 @@ testing::played played_leaving(bool after_end, std::int64_t T = 10, std::size_t 
 }
 
 /// Changes what the policy answered in rows after an agent's own end.
-void answer_otherwise(joint_rollout& r) {
-  auto& of = r.of_policy[0];
+void answer_otherwise(rollout& r) {
+  auto& of = r.policies[0];
   for (std::size_t row = 0; row < of.valid.size(); ++row) {
-    if (!r.after_end[0][row]) continue;
+    if (!r.policies[0].after_end[row]) continue;
     of.log_prob[row] = -9;
     of.discrete[row] = (of.discrete[row] + 1) % 3;
   }
@@ -89,18 +91,19 @@ void answer_otherwise(joint_rollout& r) {
 
 }  // namespace
 
-TEST_CASE("ppo_learners: rows after an agent's end train the critic and not the policy") {
+TEST_CASE("policy_learners: rows after an agent's end train the critic and not the policy") {
   const auto [shape, r] = played_leaving(true);
-  const auto after = std::ranges::count(r.after_end.at(0), 1);
+  const auto after = std::ranges::count(r.policies.at(0).after_end, 1);
   CHECK(after == 2 * 4 * 2);  // two steps of one agent in each of two episodes
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-    const auto weights_after = [&](const joint_rollout& with) {
-      ppo_options options;
-      options.batch_size = 16;
-      options.n_epochs = 2;
-      options.ent_coef = 0.1;
-      options.network.backend = backend;
-      auto learner = ppo_learners(shape, options, {1}, 7, "ippo");
+    const auto weights_after = [&](const rollout& with) {
+      ippo_config config;
+      config.trainer.batch_size = 16;
+      config.trainer.n_epochs = 2;
+      config.trainer.ent_coef = 0.1;
+      config.policy.backend = backend;
+      config.seed = 7;
+      auto learner = rollout_learner::of_policies(shape, config);
       const auto& report = learner->update({.rollouts = {with}});
       CHECK(report.trained_rows == 4 * (4 + 6 + 10) + after);
       const auto acting = learner->acting();
@@ -110,10 +113,34 @@ TEST_CASE("ppo_learners: rows after an agent's end train the critic and not the 
     auto other = r;
     answer_otherwise(other);
     CHECK(weights_after(other) == weights);
-    const auto row = std::ranges::find(r.after_end[0], 1) - r.after_end[0].begin();
-    other.of_policy[0].reward[static_cast<std::size_t>(row)] += 1;
+    const auto row =
+        std::ranges::find(r.policies[0].after_end, 1) - r.policies[0].after_end.begin();
+    other.policies[0].reward[static_cast<std::size_t>(row)] += 1;
     CHECK(weights_after(other) != weights);
   }
+}
+
+TEST_CASE("policy_learners: each policy learns from its own part of a rollout") {
+  const auto choose = [](auto t, auto environment, auto agent) {
+    return (t + static_cast<std::int64_t>(environment * 3 + agent)) % 2;
+  };
+  const auto [shape, r] = testing::play<testing::meeting>(8, 4, {"a", "b"}, {}, choose);
+  const auto weights_after = [&](const rollout& with) {
+    ippo_config config;
+    config.trainer.batch_size = 16;
+    auto learner = rollout_learner::of_policies(shape, config);
+    learner->update({.rollouts = {with}});
+    const auto all = learner->acting();
+    const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);
+    return std::pair(std::vector<float>(all.begin(), all.begin() + half),
+                     std::vector<float>(all.begin() + half, all.end()));
+  };
+  const auto [a, b] = weights_after(r);
+  auto other = r;
+  other.policies[1].reward[5] += 1;
+  const auto [same, changed] = weights_after(other);
+  CHECK(same == a);
+  CHECK(changed != b);
 }
 
 TEST_CASE("advantage_normalization: rows after an agent's end do not count") {
@@ -144,16 +171,16 @@ TEST_CASE("coma: an agent that has ended trains the critic, which sees no action
   const auto [shape, r] = played_leaving(true);
   const critic_inputs inputs(shape);
   const auto width = static_cast<std::size_t>(inputs.width(0));
-  const auto batch_of = [&](const joint_rollout& with) {
-    const joint_batch joint{.rollouts = {with}};
-    return coma_batch{batch_of_policy(joint, 0, shape_of(shape.policies[0])),
-                      inputs.rows_of(joint.rollouts, 0)};
+  const auto batch_of = [&](const rollout& with) {
+    const training_rollouts given{.rollouts = {with}};
+    return coma_batch{to_batch(given, shape_of(shape.policies[0])),
+                      inputs.rows_of(given.rollouts, 0)};
   };
   const auto batch = batch_of(r);
   // Row 3 of agent_2 in the first environment: agent_1 ended with step 2, agent_0 before.
   const float* row = batch.critic.steps.data() + (3 * 12 + 2) * width;
   CHECK(std::all_of(row + width - 9, row + width, [](float x) { return x == 0; }));
-  const auto weights_after = [&](const joint_rollout& with) {
+  const auto weights_after = [&](const rollout& with) {
     coma_options options;
     coma_learner learner(shape_of(shape.policies[0]), inputs.width(0), options, 5);
     const auto report = learner.update(batch_of(with));
@@ -162,8 +189,9 @@ TEST_CASE("coma: an agent that has ended trains the critic, which sees no action
   };
   const auto critic = weights_after(r);
   auto other = r;
-  const auto place = std::ranges::find(r.after_end[0], 1) - r.after_end[0].begin();
-  other.of_policy[0].reward[static_cast<std::size_t>(place)] += 1;
+  const auto place =
+      std::ranges::find(r.policies[0].after_end, 1) - r.policies[0].after_end.begin();
+  other.policies[0].reward[static_cast<std::size_t>(place)] += 1;
   CHECK(weights_after(other) != critic);
 }
 

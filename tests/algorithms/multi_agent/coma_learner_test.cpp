@@ -100,13 +100,16 @@ struct two_agent_games {
   }
 
   /// T games of B environments side by side, in which the agents choose at random.
-  joint_rollout play(case_random& random, std::int64_t T, std::int64_t B) const {
-    joint_rollout made;
+  rollout play(case_random& random, std::int64_t T, std::int64_t B) const {
+    rollout made;
     made.steps = T;
     made.environments = B;
     const auto count = static_cast<std::size_t>(T * B);
     for (int policy = 0; policy < 2; ++policy) {
-      auto& of = made.of_policy.emplace_back(T, B);
+      auto& of = made.policies.emplace_back();
+      of.steps = T;
+      of.columns = B;
+      of.valid.assign(count, 1);
       of.obs.resize(count * 2);
       random.fill_normal(of.obs);
       for (std::size_t i = 0; i < count; ++i) of.discrete.push_back(random.between(0, 2 + policy));
@@ -118,7 +121,7 @@ struct two_agent_games {
       of.truncated.assign(count, 0);
       of.bootstrap_obs.assign(static_cast<std::size_t>(B * 2), 0.0f);
       of.bootstrap_value.assign(static_cast<std::size_t>(B), 0.0f);
-      auto& when = made.acting.emplace_back();
+      auto& when = of.acting;
       for (std::size_t i = 0; i < count; ++i) {
         when.step.push_back(static_cast<std::int64_t>(i) / B);
       }
@@ -131,11 +134,11 @@ struct two_agent_games {
   network_shape shape;
 };
 
-coma_batch batch_of(const network_shape& shape, const joint_rollout& r, std::size_t policy,
+coma_batch batch_of(const network_shape& shape, const rollout& r, std::size_t policy,
                     bool stale = false) {
-  const joint_batch joint{.rollouts = {r}, .stale = stale};
-  return {batch_of_policy(joint, policy, shape_of(shape.policies[policy])),
-          critic_inputs(shape).rows_of(joint.rollouts, policy)};
+  const training_rollouts given{.rollouts = {r}, .stale = stale};
+  return {to_batch(given, shape_of(shape.policies[policy]), policy),
+          critic_inputs(shape).rows_of(given.rollouts, policy)};
 }
 
 coma_learner learner_of(const network_shape& shape, std::size_t policy, const coma_options& options,
@@ -229,8 +232,8 @@ TEST_CASE("coma: a learner's advantages are those of a table in the critic's pla
       const auto batch = batch_of(games.shape, r, agent);
       const auto rows = all_rows(batch.rows);
       const auto advantage = learner.advantages_of(batch, rows);
-      const auto& mine = r.of_policy[agent];
-      const auto& others = r.of_policy[1 - agent];
+      const auto& mine = r.policies[agent];
+      const auto& others = r.policies[1 - agent];
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto value = [&](std::int64_t u) {
           const auto row = agent == 0 ? u : others.discrete[i];
@@ -267,8 +270,8 @@ TEST_CASE("coma: the critic's targets are the mixture of n-step returns") {
   const auto batch = batch_of(shape, r, 0);
   const auto y = learner.targets_of(batch);
 
-  const auto& of = r.of_policy[0];
-  const auto columns = static_cast<std::size_t>(of.environments);
+  const auto& of = r.policies[0];
+  const auto columns = static_cast<std::size_t>(of.columns);
   const auto width = static_cast<std::size_t>(learner.critic().inputs());
   const auto q = [&](const std::vector<float>& inputs, std::size_t row, std::int64_t choice) {
     float values[3];
@@ -327,7 +330,7 @@ TEST_CASE("coma: the critic sees what the others do in the same step") {
     };
     for (std::size_t row = 0; row < 20; ++row) {
       const float* x = batch.critic.steps.data() + row * width;
-      CHECK(std::equal(x, x + 4, r.of_policy[policy].obs.data() + row * 4));
+      CHECK(std::equal(x, x + 4, r.policies[policy].obs.data() + row * 4));
       CHECK(actions_in(x + 4, 2, 3) == others(static_cast<std::int64_t>(row / 2), row % 2));
     }
     REQUIRE(batch.critic.final_choice.size() == 2);
@@ -357,8 +360,8 @@ TEST_CASE("coma: agents that do not act have no action in the critic's rows") {
     const auto batch = batch_of(shape, r, 0);
     const auto width = static_cast<std::size_t>(critic_inputs(shape).width(0));
     // Player 0 has made the last step, so player 1 alone would act next.
-    REQUIRE(r.of_policy[0].cuts.size() == 2);
-    CHECK(r.acting[0].final_acts == std::vector<std::uint8_t>{0, 1});
+    REQUIRE(r.policies[0].cuts.size() == 2);
+    CHECK(r.policies[0].acting.final_acts == std::vector<std::uint8_t>{0, 1});
     const auto seen = [&](std::size_t row) {
       return actions_in(batch.critic.finals.data() + row * width + width - 6, 3, 2);
     };
@@ -382,12 +385,12 @@ TEST_CASE("coma: agents that do not act have no action in the critic's rows") {
     CHECK(seen(batch.critic.steps, 4 * 3 + 2) == actions{-1, -1, -1});
     CHECK(seen(batch.critic.steps, 5 * 3 + 2) == actions{1, 1, -1});
     // Row 2 of agent_0 is of step 5, because it leaves after two steps.
-    CHECK(r.acting[0].step[2 * 3] == 5);
+    CHECK(r.policies[0].acting.step[2 * 3] == 5);
     CHECK(seen(batch.critic.steps, 2 * 3) == actions{-1, 1, 1});
     // agent_0 is cut off after step 1, when the others go on, and agent_2 after step 4, with whose
     // end the others' next actions are those of another episode.
-    REQUIRE(r.of_policy[0].cuts.size() == 3);
-    CHECK(r.acting[0].final_step == std::vector<std::int64_t>{2, 5, 7});
+    REQUIRE(r.policies[0].cuts.size() == 3);
+    CHECK(r.policies[0].acting.final_step == std::vector<std::int64_t>{2, 5, 7});
     CHECK(seen(batch.critic.finals, 0) == actions{-1, 0, 0});
     CHECK(seen(batch.critic.finals, 1) == actions{-1, -1, -1});
     CHECK(seen(batch.critic.finals, 2) == actions{-1, 1, 1});
@@ -403,9 +406,9 @@ TEST_CASE("coma: agents that have ended give no loss") {
   };
   const auto [shape, r] =
       play<leaving>(10, 4, {"p", "p", "p"}, {.critic = central_input::state}, choose);
-  const auto trained = std::ranges::count(r.of_policy[0].valid, 1);
+  const auto trained = std::ranges::count(r.policies[0].valid, 1);
   REQUIRE(trained == 4 * (4 + 6 + 10));
-  const auto weights_after = [&](const joint_rollout& with) {
+  const auto weights_after = [&](const rollout& with) {
     auto learner = learner_of(shape, 0, {}, 5);
     const auto report = learner.update(batch_of(shape, with, 0));
     CHECK(report.trained_rows == trained);
@@ -413,10 +416,10 @@ TEST_CASE("coma: agents that have ended give no loss") {
     return numbers_of(learner);
   };
   auto other = r;
-  auto& of = other.of_policy[0];
+  auto& of = other.policies[0];
   for (std::size_t row = 0; row < of.valid.size(); ++row) {
     if (of.valid[row]) continue;
-    CHECK(other.acting[0].step[row] == -1);
+    CHECK(other.policies[0].acting.step[row] == -1);
     of.reward[row] = 1000;
     of.log_prob[row] = -9;
     of.discrete[row] = 2;
@@ -425,21 +428,21 @@ TEST_CASE("coma: agents that have ended give no loss") {
   const auto weights = weights_after(r);
   CHECK(weights_after(other) == weights);
   other = r;
-  other.of_policy[0].reward[0] += 1;
+  other.policies[0].reward[0] += 1;
   CHECK(weights_after(other) != weights);
 }
 
-TEST_CASE("joint_rollout: an agent's cut goes with its episode if the environment fails") {
+TEST_CASE("rollout_writer: an agent's cut goes with its episode if the environment fails") {
   leaving::fails_at = 3;
   const auto choose = [](std::int64_t t, std::size_t, std::size_t) { return t % 2; };
   const auto [shape, r] = play<leaving>(6, 2, {"p", "p", "p"}, {}, choose);
   leaving::fails_at = -1;
-  // Steps 0 to 2 are lost with step 3. Of the second episode there are two, after which agent_0 is
-  // cut off.
-  CHECK(std::ranges::count(r.of_policy[0].valid, 1) == 2 * 3 * 2);
-  REQUIRE(r.of_policy[0].cuts.size() == 6);
-  CHECK(r.of_policy[0].final_obs.size() ==
-        6u * static_cast<std::size_t>(shape.policies[0].obs_size));
+  // Steps 0 to 2 are lost with step 3, in which agent_2 acts alone. Of the second episode there are
+  // two steps, after which agent_0 is cut off, and agent_1 goes on behind the end of its column.
+  CHECK(std::ranges::count(r.policies[0].valid, 1) == 2 * 3 * 2);
+  REQUIRE(r.policies[0].cuts.size() == 4);
+  CHECK(r.policies[0].final_obs.size() ==
+        4u * static_cast<std::size_t>(shape.policies[0].obs_size));
   CHECK_NOTHROW(check(r, shape));
 }
 
@@ -530,7 +533,7 @@ TEST_CASE("coma: rows of a stale batch are weighted by what became of their prob
     return disturbed().update(batch_of(games.shape, r, 0, stale))["train/importance_weight"];
   };
   auto learner = disturbed();
-  const auto& of = r.of_policy[0];
+  const auto& of = r.policies[0];
   const auto log_prob =
       evaluated(learner.model(), at::tensor(of.obs), at::tensor(of.discrete)).log_prob;
   double expected = 0;
@@ -607,8 +610,8 @@ TEST_CASE("coma: numbers that are not finite are dropped or end training") {
   const two_agent_games games;
   case_random random(3);
   auto r = games.play(random, 5, 6);
-  r.of_policy[0].obs[4] = std::numeric_limits<float>::quiet_NaN();
-  r.of_policy[0].reward[9] = std::numeric_limits<float>::infinity();
+  r.policies[0].obs[4] = std::numeric_limits<float>::quiet_NaN();
+  r.policies[0].reward[9] = std::numeric_limits<float>::infinity();
   coma_options options;
   options.max_skipped_steps = 2;
   options.n_epochs = 2;
@@ -631,13 +634,13 @@ TEST_CASE("coma: a rollout without the actions of all agents is refused") {
   const two_agent_games games;
   case_random random(3);
   auto r = games.play(random, 5, 6);
-  r.acting.clear();
+  for (auto& of : r.policies) of.acting = {};
   CHECK_THROWS_WITH(batch_of(games.shape, r, 0),
-                    "coma: expected rollouts with joint_rollout::acting, got one without");
+                    "coma: expected rollouts with policy_rollout::acting, got one without");
   r = games.play(random, 5, 6);
-  r.acting[1].step[3] = 5;
+  r.policies[1].acting.step[3] = 5;
   CHECK_THROWS_WITH(check(r, games.shape),
-                    "joint rollout: expected the steps and next choices of each policy's rows");
+                    "policy \"column\": rollout: acting.step: expected -1 to 4, got 5");
 }
 
 }  // namespace troupe

@@ -6,9 +6,11 @@
 #include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/score_text.hpp"
 #include "actors/worlds/scripted_policies.hpp"
+#include "algorithms/multi_agent/on_policy/coma/coma.hpp"
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 #include "algorithms/multi_agent/on_policy/mappo/mappo.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/stale_rows.hpp"
 #include "tests/algorithms/multi_agent/test_worlds.hpp"
 #include "tests/algorithms/progress_column.hpp"
@@ -44,7 +46,47 @@ std::string message_of(const auto& config) {
   return testing::message_of([&] { algorithm_with(config).check(); });
 }
 
+/// The weights that a run ends with.
+at::Tensor last_weights(stage& on, const auto& config, const std::string& name) {
+  const run_result made = on.run(config, name);
+  return load_model(run_directory::open(made.run_directory).last_model()).parameters;
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("on_policy: groups of environments give the weights of one group", "",
+                   ippo_config, coma_config) {
+  stage on;
+  testing::register_leaving();
+  for (const std::string env : {"Meeting-v0", "Leaving-v0"}) {
+    CAPTURE(env);
+    auto config = short_run<TestType>(training_mode::sync, env);
+    config.rollout.batch = 1;  // rollouts side by side would be acted for in another order
+    if constexpr (std::is_same_v<TestType, coma_config>) {
+      config.critic = central_input::observations;
+    }
+    const auto whole = last_weights(on, config, env + "-whole");
+    config.rollout.groups = 2;
+    CHECK(at::equal(last_weights(on, config, env + "-groups"), whole));
+    config.seed = 2;
+    CHECK_FALSE(at::equal(last_weights(on, config, env + "-other"), whole));
+  }
+}
+
+TEST_CASE("mappo: two ranks of the trainer have the weights of one", "[data_parallel]") {
+  stage on;
+  for (const bool share : {true, false}) {
+    CAPTURE(share);
+    auto config = short_run(training_mode::sync);
+    config.deterministic = false;
+    config.rollout.batch = 1;
+    config.agents.share = share;
+    const auto alone = last_weights(on, config, share ? "alone" : "alone-apart");
+    config.trainer.replicas = 2;
+    const auto ranks = last_weights(on, config, share ? "ranks" : "ranks-apart");
+    CHECK(((ranks - alone).norm() / alone.norm()).item<double>() <= 1e-6);
+  }
+}
 
 TEST_CASE("ippo: agents that act in turn are trained by steps of their own, none forbidden") {
   stage on;

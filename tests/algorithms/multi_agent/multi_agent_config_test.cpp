@@ -136,18 +136,19 @@ std::string refusal_of(const std::string& override) {
 TEMPLATE_TEST_CASE("multi_agent_config: what can't be with several agents is refused", "",
                    ippo_config, mappo_config, coma_config, iql_config, vdn_config, qmix_config,
                    maddpg_config, matd3_config) {
-  CHECK(refusal_of<TestType>("env.normalize_obs=true") ==
-        "/env/normalize_obs: expected false with several agents, got true");
+  const auto refusal = refusal_of<TestType>("env.normalize_obs=true");
+  if (std::is_base_of_v<on_policy_config, TestType>) {
+    CHECK(refusal.empty());
+  } else {
+    CHECK(refusal ==
+          "/env/normalize_obs: expected false with several agents and a replay buffer, got true");
+  }
   CHECK(refusal_of<TestType>("env.normalize_reward=true") ==
         "/env/normalize_reward: expected false with several agents, got true");
   CHECK(refusal_of<TestType>("env.normalize_obs=false").empty());
 }
 
-TEST_CASE("multi_agent_config: rollouts of several agents are whole, and without noise of states") {
-  CHECK(refusal_of<ippo_config>("rollout.groups=2") ==
-        "/rollout/groups: expected 1 with several agents, got 2");
-  CHECK(refusal_of<mappo_config>("trainer.replicas=2") ==
-        "/trainer/replicas: expected 1 with several agents, got 2");
+TEST_CASE("multi_agent_config: what an algorithm can't do with several agents is refused") {
   CHECK(refusal_of<mappo_config>("policy.use_sde=true") ==
         "/policy/use_sde: expected false with several agents, got true");
   CHECK(refusal_of<matd3_config>("replay.n_step=2") ==
@@ -156,7 +157,14 @@ TEST_CASE("multi_agent_config: rollouts of several agents are whole, and without
   coma_config coma;
   coma.trainer.replicas = 2;
   CHECK(testing::message_of<std::invalid_argument>([&] { checked_options(coma, "it"); }) ==
-        "it/trainer/replicas: expected 1 with several agents, got 2");
+        "it/trainer/replicas: expected 1 with coma, got 2");
+  mappo_config mappo;
+  mappo.trainer.replicas = 2;
+  CHECK(testing::message_of<std::invalid_argument>([&] { checked_options(mappo, "it"); }).empty());
+  mappo.agents.shared_reward = 0.5;
+  CHECK(testing::message_of<std::invalid_argument>([&] { checked_options(mappo, "it"); }) ==
+        "it/trainer/replicas: expected 1 where agents get their share of the reward after their "
+        "own ends (agents.reward_after_end), got 2");
 }
 
 TEST_CASE("multi_agent_config: counts of COMA are at least 1") {

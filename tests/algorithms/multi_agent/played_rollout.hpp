@@ -1,5 +1,6 @@
 #pragma once
-// Joint rollouts in which a test chooses the actions. Comes after actors/torch/torch.hpp.
+// Rollouts of several agents in which a test chooses the actions. Comes after
+// actors/torch/torch.hpp.
 
 #include <cstdint>
 #include <functional>
@@ -7,7 +8,7 @@
 #include <vector>
 
 #include "actors/environments/vector_env.hpp"
-#include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
+#include "algorithms/on_policy/rollout_writer.hpp"
 
 namespace troupe::testing {
 
@@ -17,10 +18,10 @@ using choice_of =
 
 struct played {
   network_shape shape;
-  joint_rollout rollout;
+  troupe::rollout rollout;
 };
 
-/// T steps of B worlds, with joint_rollout::acting.
+/// T steps of B worlds, with policy_rollout::acting.
 template <class World>
 played play(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
             const joint_shape_options& options, const choice_of& choose,
@@ -30,8 +31,9 @@ played play(std::int64_t T, std::size_t B, const std::vector<std::string>& polic
   const auto shape = joint_shape(spec, policies, options);
   const agent_rows rows(shape, spec.action_space);
   const auto agents = spec.agents.size();
-  joint_rollout_writer writer(rows, agents, T, static_cast<std::int64_t>(B), sharing, true);
-  auto obs = worlds.reset(1).obs;
+  rollout_writer writer(rows, T, static_cast<std::int64_t>(B),
+                        {.sharing = sharing, .joint_actions = true});
+  policy_rows seen(rows, worlds.reset(1).obs);
   for (std::int64_t t = 0; t < T; ++t) {
     env_actions actions;
     for (std::size_t b = 0; b < B; ++b) {
@@ -48,18 +50,19 @@ played play(std::int64_t T, std::size_t B, const std::vector<std::string>& polic
       acted.back().value.assign(B * members.size(), 0.0f);
     }
     const auto after = worlds.step(actions);
-    writer.add(t, obs, acted, after);
-    obs = after.obs;
+    const policy_rows next(rows, after.obs);
+    writer.add(t, 0, seen, acted, after, next);
+    seen = next;
   }
-  auto made = writer.finish(obs);
+  auto made = writer.finish({&seen, 1});
   for (std::size_t p = 0; p < rows.policies(); ++p) {
-    auto& of = made.of_policy[p];
-    auto& next = made.acting[p];
+    auto& of = made.policies[p];
+    auto& next = of.acting;
     const auto& members = rows.agents_of(p);
     const auto place = [&](std::size_t column) {
       return std::pair(column / members.size(), members[column % members.size()]);
     };
-    of.bootstrap_value.assign(static_cast<std::size_t>(of.environments), 0);
+    of.bootstrap_value.assign(static_cast<std::size_t>(of.columns), 0);
     of.final_value.assign(of.cuts.size(), 0);
     for (std::size_t i = 0; i < of.cuts.size(); ++i) {
       const auto [b, agent] = place(static_cast<std::size_t>(of.cuts[i].index));

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
-#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
+#include "algorithms/multi_agent/on_policy/multi_agent_on_policy.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
@@ -132,24 +132,25 @@ struct deaf_agent_config : multi_agent_on_policy_config {
 
 void describe(options_schema<deaf_agent_config>& s) { describe_multi_agent_on_policy(s); }
 
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape,
-                                            const deaf_agent_config& config) {
+std::unique_ptr<rollout_learner> make_learner(const network_shape& shape,
+                                              const deaf_agent_config& config) {
   const auto options = ppo_options_of(config);
-  std::vector<std::unique_ptr<learner<rollout_batch>>> learners;
-  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
+  const auto shapes = shapes_of_policies(shape);
+  std::vector<std::unique_ptr<on_policy_learner>> learners;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
     learners.push_back(std::make_unique<on_policy_learner>(
-        shape_of(shape.policies[i]), options, i == 1 ? deaf_loss() : loss_of(options), i));
+        shapes[i], options, i == 1 ? deaf_loss() : loss_of(options), i));
   }
-  const auto batch_of = [shape](const joint_batch& b, std::size_t i) {
-    return batch_of_policy(b, i, shape_of(shape.policies[i]));
+  const auto batch_of = [shapes](const training_rollouts& given, std::size_t i) {
+    return to_batch(given, shapes[i], i);
   };
-  return std::make_unique<separate_learners<rollout_batch>>("deaf_agent", learning_of(options),
-                                                            shape, std::move(learners), batch_of,
-                                                            config.trained(shape));
+  return std::make_unique<policy_learners<on_policy_learner>>("deaf_agent", learning_of(options),
+                                                              shape, std::move(learners), batch_of,
+                                                              config.trained(shape));
 }
 
 algorithm algorithm_with(const deaf_agent_config& config) {
-  return joint_on_policy_algorithm(config);
+  return multi_agent_on_policy_algorithm(config);
 }
 
 TEST_CASE("own algorithm: check-rule tells a right gradient from a wrong one") {

@@ -12,7 +12,6 @@
 #include "actors/reward/weighted_reward.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
 #include "algorithms/loops/task_schedule.hpp"
-#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/q_learning/q_learner.hpp"
@@ -85,7 +84,7 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
                        &rollout_queue::counts, &rollout_queue::save, &rollout_queue::restore>() ==
         "");
   CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore,
-                       &joint_trainer::train_step, &trainer<tabular_learner>::train_step>() == "");
+                       &trainer<tabular_learner>::train_step>() == "");
   CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
                        &collector::set_level, &collector::set_turns, &collector::take_graded,
                        &off_policy_trainer::publish, &off_policy_trainer::save>() == "");
@@ -127,18 +126,21 @@ TEST_CASE("encodable: environments and what observes them are made again by what
       wire_error);
 }
 
-TEST_CASE("encodable: a rollout comes back with what it keeps for itself") {
-  rollout made(2, 3);
-  made.obs = {1, 2, 3};
-  made.cuts = {{1, 2}};
+TEST_CASE("encodable: a rollout comes back as it was") {
+  rollout made{.policies = {{}, {}}, .steps = 2, .environments = 3};
+  made.policies[1].obs = {1, 2, 3};
+  made.policies[1].cuts = {{1, 2}};
+  made.policies[1].acting.final_step = {7};
   made.episodes = {{.step = 1, .episode_return = 0.5, .length = 2, .environment = 0}};
   made.failure = "threw";
   const auto bytes = detail::encode(made);
   const auto back = detail::decode<rollout>(bytes.bytes());
   CHECK(detail::encode(back).size() == bytes.size());
   CHECK(back.steps == 2);
-  CHECK(back.obs == made.obs);
-  CHECK(back.cuts[0].index == 2);
+  REQUIRE(back.policies.size() == 2);
+  CHECK(back.policies[1].obs == made.policies[1].obs);
+  CHECK(back.policies[1].cuts[0].index == 2);
+  CHECK(back.policies[1].acting.final_step == made.policies[1].acting.final_step);
   CHECK(back.episodes[0].episode_return == 0.5);
   CHECK(back.failure == "threw");
 }

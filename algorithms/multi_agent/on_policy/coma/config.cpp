@@ -82,7 +82,7 @@ void describe(options_schema<coma_options>& s) {
       .above(0)
       .help("The largest importance weight of stale data; larger weights are cut to it.");
   describe_skips(s);
-  s.field("replicas", &coma_options::replicas).unlisted();  // a Config with agents requires 1
+  s.field("replicas", &coma_options::replicas).unlisted();
 }
 
 void describe(options_schema<coma_config>& s) {
@@ -91,6 +91,8 @@ void describe(options_schema<coma_config>& s) {
       .help(
           "What the critic sees beside an agent's own observation and the actions of the others: "
           "state is the environment's global state, observations are those of all agents.");
+  s.option(&coma_config::trainer, &on_policy_options::replicas)
+      .must_be("1 with coma", [](const coma_config& c) { return c.trainer.replicas == 1; });
   s.option(&coma_config::critic).must_be("state or observations", [](const coma_config& c) {
     return c.critic != central_input::none;
   });

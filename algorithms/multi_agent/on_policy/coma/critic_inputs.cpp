@@ -22,7 +22,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 /// The actions of all N agents side by side, [N] for each step of each environment of a rollout.
 class critic_inputs::action_table {
  public:
-  action_table(const joint_rollout& r, const std::vector<std::vector<std::size_t>>& members,
+  action_table(const rollout& r, const std::vector<std::vector<std::size_t>>& members,
                std::size_t agents)
       : agents_(agents), steps_(at(r.steps) + 1), acted_(at(r.environments) * steps_ * agents) {
     std::ranges::fill(acted_, none);
@@ -50,12 +50,11 @@ class critic_inputs::action_table {
     return (environment * steps_ + at(t)) * agents_;
   }
 
-  void add_steps(const joint_rollout& r, std::size_t policy,
-                 const std::vector<std::size_t>& members) {
-    const auto& of = r.of_policy[policy];
-    const auto& when = r.acting[policy];
-    const auto columns = at(of.environments);
-    const auto* after_end = r.after_end.empty() ? nullptr : r.after_end[policy].data();
+  void add_steps(const rollout& r, std::size_t policy, const std::vector<std::size_t>& members) {
+    const auto& of = r.policies[policy];
+    const auto& when = of.acting;
+    const auto columns = at(of.columns);
+    const auto* after_end = of.after_end.empty() ? nullptr : of.after_end.data();
     for (std::size_t row = 0; row < when.step.size(); ++row) {
       if (when.step[row] < 0 || (after_end && after_end[row])) continue;
       const auto column = row % columns;
@@ -68,10 +67,9 @@ class critic_inputs::action_table {
     }
   }
 
-  void add_finals(const joint_rollout& r, std::size_t policy,
-                  const std::vector<std::size_t>& members) {
-    const auto& cuts = r.of_policy[policy].cuts;
-    const auto& when = r.acting[policy];
+  void add_finals(const rollout& r, std::size_t policy, const std::vector<std::size_t>& members) {
+    const auto& cuts = r.policies[policy].cuts;
+    const auto& when = r.policies[policy].acting;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       const auto environment = at(cuts[i].index) / members.size();
       const std::pair state(environment, when.final_step[i]);
@@ -138,19 +136,18 @@ void critic_inputs::write(std::size_t policy, std::size_t agent, const float* ro
   }
 }
 
-critic_rows critic_inputs::rows_of(const std::vector<joint_rollout>& rollouts,
-                                   std::size_t policy) const {
+critic_rows critic_inputs::rows_of(const std::vector<rollout>& rollouts, std::size_t policy) const {
   const auto inputs = at(width(policy));
   const auto obs_size = obs_sizes_[policy];
   const auto& members = members_[policy];
   std::size_t columns = 0, cuts = 0;
   for (const auto& r : rollouts) {
-    if (r.acting.size() != members_.size()) {
+    if (r.policies.at(policy).acting.step.empty()) {
       throw std::invalid_argument(
-          "coma: expected rollouts with joint_rollout::acting, got one without");
+          "coma: expected rollouts with policy_rollout::acting, got one without");
     }
-    columns += at(r.of_policy[policy].environments);
-    cuts += r.of_policy[policy].cuts.size();
+    columns += at(r.policies[policy].columns);
+    cuts += r.policies[policy].cuts.size();
   }
   critic_rows made;
   made.steps.resize(at(rollouts.front().steps) * columns * inputs);
@@ -160,9 +157,9 @@ critic_rows critic_inputs::rows_of(const std::vector<joint_rollout>& rollouts,
   std::size_t first = 0, cut = 0;  // the rollout's first column and its first cut
   for (const auto& r : rollouts) {
     const action_table table(r, members_, counts_.size());
-    const auto& of = r.of_policy[policy];
-    const auto& when = r.acting[policy];
-    const auto own = at(of.environments);
+    const auto& of = r.policies[policy];
+    const auto& when = r.policies[policy].acting;
+    const auto own = at(of.columns);
     const auto write_row = [&](std::size_t column, const float* row, const std::int64_t* acted,
                                float* to) {
       write(policy, members[column % members.size()], row, acted, to);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/gradients/joint_encoder.hpp"
-#include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
+#include "algorithms/on_policy/rollout.hpp"
 
 namespace troupe {
 
@@ -36,8 +36,8 @@ class critic_inputs {
   /// The observations in a policy's rows, and the global state.
   const std::vector<encoded_part>& parts(std::size_t policy) const { return parts_[policy]; }
   /// Makes the rows of a policy. Throws std::invalid_argument if a rollout lacks
-  /// joint_rollout::acting.
-  critic_rows rows_of(const std::vector<joint_rollout>& rollouts, std::size_t policy) const;
+  /// policy_rollout::acting.
+  critic_rows rows_of(const std::vector<rollout>& rollouts, std::size_t policy) const;
 
  private:
   class action_table;

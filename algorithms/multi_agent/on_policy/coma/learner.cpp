@@ -51,6 +51,7 @@ coma_learner::coma_learner(const network_shape& shape, int inputs, const coma_op
       acting_graph_(make_graph(model_)),
       reward_scale_(options_.normalize_reward, 1) {
   detail::log_once(model_.backend());
+  model_.take_normalized_obs(true);
 }
 
 void coma_learner::check_batch(const coma_batch& batch) const {
@@ -185,6 +186,8 @@ void coma_learner::train(const coma_batch& batch) {
       {"train/learning_rate", report().learning_rate},
       {"train/n_updates", static_cast<double>(n_updates())},
       {"train/dropped_rows", static_cast<double>(batch.rows.reward.numel() - rows)}};
+  const auto& obs = batch.rows.obs_statistics;
+  if (obs.width() > 0) model_.set_obs_statistics(obs.mean(), obs.variance());
 }
 
 double coma_learner::train_critic(const coma_batch& batch, const detail::training_targets& targets,
@@ -267,20 +270,22 @@ void coma_learner::visit_state(state_visitor& visit) {
   visit("reward_scale", reward_scale_);
 }
 
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const coma_config& config) {
+std::unique_ptr<rollout_learner> make_learner(const network_shape& shape,
+                                              const coma_config& config) {
   auto options = config.trainer;
   options.network = config.network();
+  const auto shapes = shapes_of_policies(shape);
   const critic_inputs inputs(shape);
-  std::vector<std::unique_ptr<learner<coma_batch>>> learners;
-  for (std::size_t i = 0; i < shape.policies.size(); ++i) {
-    learners.push_back(std::make_unique<coma_learner>(shape_of(shape.policies[i]), inputs.width(i),
-                                                      options, seed_of_policy(config.seed, i),
-                                                      inputs.parts(i)));
+  std::vector<std::unique_ptr<coma_learner>> learners;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    learners.push_back(std::make_unique<coma_learner>(
+        shapes[i], inputs.width(i), options, seed_of_policy(config.seed, i), inputs.parts(i)));
   }
-  const auto batch_of = [shape, inputs](const joint_batch& b, std::size_t i) -> coma_batch {
-    return {batch_of_policy(b, i, shape_of(shape.policies[i])), inputs.rows_of(b.rollouts, i)};
+  const auto batch_of = [shapes, inputs](const training_rollouts& given,
+                                         std::size_t i) -> coma_batch {
+    return {to_batch(given, shapes[i], i), inputs.rows_of(given.rollouts, i)};
   };
-  return std::make_unique<separate_learners<coma_batch>>(
+  return std::make_unique<policy_learners<coma_learner>>(
       "coma", learning_of(options), shape, std::move(learners), batch_of, config.trained(shape));
 }
 

@@ -12,9 +12,9 @@
 #include "algorithms/multi_agent/on_policy/coma/central_critic.hpp"
 #include "algorithms/multi_agent/on_policy/coma/config.hpp"
 #include "algorithms/multi_agent/on_policy/coma/critic_inputs.hpp"
-#include "algorithms/multi_agent/on_policy/joint_learner.hpp"
 #include "algorithms/on_policy/actor_critic_learner.hpp"
 #include "algorithms/on_policy/minibatch_gradient.hpp"
+#include "algorithms/on_policy/policy_learners.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
 
 namespace troupe {
@@ -80,7 +80,9 @@ class coma_learner final : public actor_critic_learner<coma_batch> {
   std::vector<std::int64_t> choice_;        // [rows]
 };
 
-/// The learner of a run. Throws std::invalid_argument that names the option if one is out of range.
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const coma_config& config);
+/// The learner of all policies of a run. Throws std::invalid_argument that names the option if one
+/// is out of range.
+std::unique_ptr<rollout_learner> make_learner(const network_shape& shape,
+                                              const coma_config& config);
 
 }  // namespace troupe

@@ -7,6 +7,9 @@ ippo_config::ippo_config() {
   set_multi_agent_defaults(*this);
 }
 
-void describe(options_schema<ippo_config>& s) { describe_multi_agent_on_policy(s); }
+void describe(options_schema<ippo_config>& s) {
+  describe_multi_agent_on_policy(s);
+  describe_ranks(s);
+}
 
 }  // namespace troupe

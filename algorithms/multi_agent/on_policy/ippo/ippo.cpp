@@ -1,15 +1,17 @@
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "algorithms/multi_agent/on_policy/joint_on_policy.hpp"
+#include "algorithms/multi_agent/on_policy/multi_agent_on_policy.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 
 namespace troupe {
 
-std::unique_ptr<joint_learner> make_learner(const network_shape& shape, const ippo_config& config) {
-  return ppo_learners(shape, ppo_options_of(config), config.trained(shape), config.seed, "ippo");
+on_policy_learner make_learner(const network_shape& shape, const ippo_config& config) {
+  const auto options = checked_options(ppo_options_of(config), "ippo");
+  return {shape, options, loss_of(options), config.seed};
 }
 
-algorithm algorithm_with(const ippo_config& config) { return joint_on_policy_algorithm(config); }
+algorithm algorithm_with(const ippo_config& config) {
+  return multi_agent_on_policy_algorithm(config);
+}
 
 }  // namespace troupe

@@ -10,6 +10,7 @@ mappo_config::mappo_config() {
 
 void describe(options_schema<mappo_config>& s) {
   describe_multi_agent_on_policy(s);
+  describe_ranks(s);
   s.field("critic", &mappo_config::critic)
       .help(
           "What the critic sees beside an agent's own observation: state is the environment's "

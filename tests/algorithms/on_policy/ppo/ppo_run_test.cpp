@@ -213,50 +213,61 @@ TEST_CASE("open_ppo_run: a run that keeps no checkpoints is refused") {
 }
 
 TEST_CASE("rollout: one that was saved comes back whole") {
-  rollout r(2, 1);
-  r.obs = {1.5f, -0.0f};
-  r.discrete = {0, 1};
-  r.log_prob = {-0.7f, -0.1f};
-  r.truncated = {0, 1};
-  r.cuts = {{1, 0}};
+  rollout r{.policies = {{}}, .steps = 2, .environments = 1};
+  auto& of = r.policies[0];
+  of.obs = {1.5f, -0.0f};
+  of.discrete = {0, 1};
+  of.log_prob = {-0.7f, -0.1f};
+  of.truncated = {0, 1};
+  of.cuts = {{1, 0}};
   r.episodes = {{1, 17.25, 9}};
   r.version = 3;
   r.last_version = 4;
-  r.seen = {.obs = running_moments::unit(2, 3.0), .reward = {}, .replica = 5, .number = 6};
+  r.seen = {.obs = {running_moments::unit(2, 3.0)}, .reward = {}, .replica = 5, .number = 6};
   const auto back = state_of<rollout>(state_bytes(r));
   CHECK(state_bytes(back) == state_bytes(r));
-  CHECK(back.obs == r.obs);
-  CHECK(back.cuts.at(0).step == 1);
+  CHECK(back.policies.at(0).obs == of.obs);
+  CHECK(back.policies.at(0).cuts.at(0).step == 1);
   CHECK(back.episodes.at(0).episode_return == 17.25);
   CHECK(back.episodes.at(0).length == 9);
   CHECK(back.last_version == 4);
-  CHECK(back.seen.obs.count() == 3.0);
+  CHECK(back.seen.obs.at(0).count() == 3.0);
   CHECK(back.seen.replica == 5);
   CHECK(back.seen.number == 6);
 }
 
 TEST_CASE("rollout: one whose columns don't fit its steps is refused, naming the column") {
   const network_shape shape{.obs_size = 2, .discrete_actions = 2};
-  rollout whole(2, 1);
-  whole.obs = {1, 2, 3, 4};
-  whole.discrete = {0, 1};
-  whole.log_prob = whole.value = whole.reward = {0.5f, 0.25f};
-  whole.terminated = {0, 0};
-  whole.truncated = {0, 1};
-  whole.cuts = {{1, 0}};
-  whole.final_obs = whole.bootstrap_obs = {5, 6};
-  whole.final_value = whole.bootstrap_value = {1};
+  rollout whole{.policies = {{}}, .steps = 2, .environments = 1};
+  auto& of = whole.policies[0];
+  of.steps = 2;
+  of.columns = 1;
+  of.valid = {1, 1};
+  of.obs = {1, 2, 3, 4};
+  of.discrete = {0, 1};
+  of.log_prob = of.value = of.reward = {0.5f, 0.25f};
+  of.terminated = {0, 0};
+  of.truncated = {0, 1};
+  of.cuts = {{1, 0}};
+  of.final_obs = of.bootstrap_obs = {5, 6};
+  of.final_value = of.bootstrap_value = {1};
   CHECK_NOTHROW(check(whole, shape));
 
   auto other = whole;
-  other.log_prob.pop_back();
+  other.policies[0].log_prob.pop_back();
   CHECK_THROWS_WITH(check(other, shape), "rollout: log_prob: expected 2 numbers, got 1");
   other = whole;
-  other.bootstrap_obs.push_back(7);
+  other.policies[0].bootstrap_obs.push_back(7);
   CHECK_THROWS_WITH(check(other, shape), "rollout: bootstrap_obs: expected 2 numbers, got 3");
   other = whole;
-  other.cuts = {{2, 0}};
+  other.policies[0].cuts = {{2, 0}};
   CHECK_THROWS_WITH(check(other, shape), Catch::Contains("cuts: expected steps of its own"));
+  other = whole;
+  other.policies[0].columns = 2;
+  CHECK_THROWS_WITH(check(other, shape), "rollout: expected 2 steps of 1 columns, got 2 of 2");
+  other = whole;
+  other.policies.clear();
+  CHECK_THROWS_WITH(check(other, shape), "rollout: expected those of 1 policies, got 0");
   CHECK_THROWS_AS(check(whole, {.obs_size = 3, .discrete_actions = 2}), std::invalid_argument);
 }
 

@@ -168,6 +168,11 @@ std::unique_ptr<vector_environment> make_wandering() {
 
 const network_shape shape{.obs_size = D, .discrete_actions = 2};
 
+/// The columns of a single agent with so many numbers.
+std::vector<normalized_columns> columns_of(int width) {
+  return {normalized_columns(agent_rows({.obs_size = width, .discrete_actions = 2}), 0)};
+}
+
 task<rollout_roles> serve_roles(system& sys) {
   wandering::seeded = 0;
   rollout_roles roles;
@@ -177,13 +182,15 @@ task<rollout_roles> serve_roles(system& sys) {
   weights first{1, network.parameters().clone(), {}};
   co_await store.route<&weight_store::put>(first);
   policy_options acting{.shape = shape, .network = scaled, .seed = 1};
-  roles.policies = co_await sys.serve<policy>({.name = "policy"}, acting, store);
+  auto acts = co_await sys.serve<policy>({.name = "policy"}, acting, store);
+  roles.policies = {std::move(acts)};
+  roles.rows = std::make_shared<const agent_rows>(shape);
   hosted_environment::factory make = make_wandering;
   roles.environments =
       co_await sys.serve<hosted_environment>({.name = "environments"}, std::move(make),
                                              std::uint64_t{0}, env_observers{}, std::optional(0.9));
   roles.n_steps = T;
-  roles.normalizer = std::make_shared<run_normalizer>(D, true);
+  roles.normalizer = std::make_shared<run_normalizer>(columns_of(D), true);
   co_return roles;
 }
 
@@ -195,20 +202,20 @@ task<> collect_in_turn(system& sys) {
     INFO("rollout " << i);
     const auto made = co_await generate_rollout(roles);
     const auto expected = collect(envs);
-    check_equal(made.obs, expected.obs);
-    check_equal(made.reward, expected.reward);
-    check_equal(made.final_obs, expected.final_obs);
-    check_equal(made.bootstrap_obs, expected.bootstrap_obs);
-    REQUIRE_FALSE(made.final_obs.empty());
+    check_equal(made.policies[0].obs, expected.obs);
+    check_equal(made.policies[0].reward, expected.reward);
+    check_equal(made.policies[0].final_obs, expected.final_obs);
+    check_equal(made.policies[0].bootstrap_obs, expected.bootstrap_obs);
+    REQUIRE_FALSE(made.policies[0].final_obs.empty());
     if (i == 0) CHECK(made.episodes.front().episode_return == 3 * 3 + 1 + 2 + 0);  // as it was
     // Values are of what was acted on.
-    std::vector<float> obs = made.obs;
-    const auto values = co_await roles.policies.route<&policy::values>(std::move(obs), true);
+    std::vector<float> obs = made.policies[0].obs;
+    const auto values = co_await roles.policies[0].route<&policy::values>(std::move(obs), true);
     for (std::size_t row = 0; row < values.size(); ++row) {
-      CHECK(made.value[row] == Approx(values[row]).margin(1e-6));
+      CHECK(made.policies[0].value[row] == Approx(values[row]).margin(1e-6));
     }
     roles.normalizer->take_in({made.seen});
-    CHECK(roles.normalizer->obs().count() == Approx(1e-4 + B * (1 + (i + 1) * T)));
+    CHECK(roles.normalizer->obs().at(0).count() == Approx(1e-4 + B * (1 + (i + 1) * T)));
   }
 }
 
@@ -219,16 +226,16 @@ task<> collect_without_updates(system& sys) {
   for (int i = 0; i < 3; ++i) {
     INFO("rollout " << i);
     const auto made = co_await generate_rollout(roles);
-    check_equal(made.obs, collect(envs).obs);
+    check_equal(made.policies[0].obs, collect(envs).obs);
   }
-  CHECK(roles.normalizer->obs().count() == Approx(1e-4));
+  CHECK(roles.normalizer->obs().at(0).count() == Approx(1e-4));
 }
 
 /// A rollout on `replica` that saw `rows`, of three numbers each.
 seen_statistics rollout_with(run_normalizer& run, std::int64_t replica,
                              const std::vector<float>& rows) {
   auto one = run.begin(replica);
-  one.add_begun(rows);
+  one.add(0, rows, std::vector<std::uint8_t>(rows.size() / 3, 1));
   return run.end(one);
 }
 
@@ -242,7 +249,7 @@ std::vector<float> rows_of(std::uint64_t seed) {
 
 std::vector<float> first_row_of(const run_normalizer& run, std::int64_t replica) {
   std::vector<float> row{50, 60, 70};
-  run.begin(replica).normalize(row);
+  run.begin(replica).normalize(0, row);
   return row;
 }
 
@@ -259,20 +266,20 @@ TEST_CASE("generate_rollout: a replica goes on from its own rows while nothing i
 TEST_CASE("run_normalizer: what rollouts add is joined in the order of replicas, not of arrival") {
   std::string expected;
   for (const auto& order : {std::vector{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}}) {
-    run_normalizer run(3, false);
+    run_normalizer run(columns_of(3), false);
     std::vector<seen_statistics> batch;
     for (const int replica : order) {
       const auto seed = static_cast<std::uint64_t>(replica) + 1;
       batch.push_back(rollout_with(run, replica, rows_of(seed)));
     }
     run.take_in(batch);
-    if (expected.empty()) expected = run.obs().state();
-    CHECK((run.obs().state() == expected));
+    if (expected.empty()) expected = run.obs().at(0).state();
+    CHECK((run.obs().at(0).state() == expected));
   }
 }
 
 TEST_CASE("run_normalizer: rows count for their own replica at once, for others when trained on") {
-  run_normalizer run(3, false);
+  run_normalizer run(columns_of(3), false);
   const auto untouched = first_row_of(run, 0);
   const auto first = rollout_with(run, 0, rows_of(1));
   CHECK(first_row_of(run, 0) != untouched);
@@ -291,20 +298,21 @@ TEST_CASE("run_normalizer: rows count for their own replica at once, for others 
 }
 
 TEST_CASE("run_normalizer: a restored one goes on to the same bits") {
-  run_normalizer run(3, true), other(3, true);
+  run_normalizer run(columns_of(3), true), other(columns_of(3), true);
   run.take_in({rollout_with(run, 0, rows_of(1))});
   rollout_with(run, 1, rows_of(2));
   other.restore(run.save());
   CHECK((other.save() == run.save()));
   CHECK(first_row_of(other, 1) == first_row_of(run, 1));
   CHECK(rollout_with(other, 1, rows_of(3)).number == rollout_with(run, 1, rows_of(3)).number);
-  CHECK_THROWS_WITH(run_normalizer(2, true).restore(run.save()), has_text("of 2 columns"));
+  CHECK_THROWS_WITH(run_normalizer(columns_of(2), true).restore(run.save()),
+                    has_text("of 2 columns"));
 }
 
 TEST_CASE("rollout_normalizer: rewards without discounted returns are refused") {
-  auto one = run_normalizer(0, true).begin(0);
+  auto one = run_normalizer({normalized_columns()}, true).begin(0);
   env_step after{.obs = {1}, .reward = {1}, .terminated = {0}, .truncated = {0}};
-  CHECK_THROWS_WITH(one.take_step(after), has_text("discounted returns"));
+  CHECK_THROWS_WITH(one.take_rewards(after), has_text("discounted returns"));
 }
 
 }  // namespace troupe

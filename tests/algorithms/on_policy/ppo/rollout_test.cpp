@@ -52,17 +52,28 @@ void fail(env_step& step, std::size_t index, bool at_reset = false) {
                            .at_reset = at_reset});
 }
 
+const agent_rows rows_of_one(one_number);
+
+policy_rows rows(float first, float second) { return {rows_of_one, {first, second}}; }
+
+/// Adds step t of both environments, whose observations before it are t and t + 0.5.
+void add(rollout_writer& to, std::int64_t t, const env_step& step, std::int64_t version = 0) {
+  const auto x = static_cast<float>(t);
+  const auto answer = acted(t, version);
+  to.add(t, 0, rows(x, x + 0.5f), {&answer, 1}, step, rows(x + 1, x + 1.5f));
+}
+
 rollout add_all(const std::vector<env_step>& steps, std::vector<std::int64_t> versions = {}) {
   versions.resize(steps.size());
-  rollout made(static_cast<std::int64_t>(steps.size()), B);
-  for (std::int64_t t = 0; t < made.steps; ++t) {
-    const auto x = static_cast<float>(t);
-    made.add(t, {x, x + 0.5f}, acted(t, versions[static_cast<std::size_t>(t)]),
-             steps[static_cast<std::size_t>(t)]);
+  rollout_writer writer(rows_of_one, std::ssize(steps), B);
+  for (std::size_t t = 0; t < steps.size(); ++t) {
+    add(writer, static_cast<std::int64_t>(t), steps[t], versions[t]);
   }
-  made.final_value = made.final_obs;  // V(x) = x
-  made.bootstrap_obs = {100, 200};
-  made.bootstrap_value = {100, 200};
+  const auto last = rows(100, 200);
+  auto made = writer.finish({&last, 1});
+  auto& of = made.policies[0];
+  of.final_value = of.final_obs;  // V(x) = x
+  of.bootstrap_value = {100, 200};
   return made;
 }
 
@@ -116,7 +127,9 @@ task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps, std::size_t r
   const actor_critic network(acting.shape, acting.network, 1);
   weights first{4, network.parameters().clone(), {}};
   co_await store.route<&weight_store::put>(first);
-  roles.policies = co_await sys.serve<policy>({.name = "policy", .faults = false}, acting, store);
+  auto acts = co_await sys.serve<policy>({.name = "policy", .faults = false}, acting, store);
+  roles.policies = {std::move(acts)};
+  roles.rows = std::make_shared<const agent_rows>(acting.shape);
   serve_options hosting{.name = "environments", .replicas = replicas, .max_restarts = 1000};
   roles.environments =
       co_await sys.serve<hosted_environment>(std::move(hosting), make, std::uint64_t{0});
@@ -135,8 +148,10 @@ task<rollout_roles> serve_poles(system& sys, std::size_t groups, std::int64_t n_
   weights first{4, network.parameters().clone(), {}};
   co_await store.route<&weight_store::put>(first);
   policy_options acting{.shape = pole, .network = {}, .seed = 1};
-  roles.policies =
+  auto acts =
       co_await sys.serve<policy>({.name = "policy", .faults = false}, std::move(acting), store);
+  roles.policies = {std::move(acts)};
+  roles.rows = std::make_shared<const agent_rows>(pole);
   hosted_environment::factory make = [groups] {
     return make_vector_environment("CartPole-v1", poles / groups);
   };
@@ -164,11 +179,11 @@ task<duration> time_of_rollout(system& sys, std::size_t groups) {
 /// Rows of which the one before is of another time, or of other environments: `counting` counts on.
 std::int64_t breaks_in(const rollout& r) {
   std::int64_t breaks = 0;
-  for (std::size_t row = B; row < r.obs.size(); row += B) {
-    if (r.obs[row] == r.obs[row - B] + 1) continue;
+  for (std::size_t row = B; row < r.policies[0].obs.size(); row += B) {
+    if (r.policies[0].obs[row] == r.policies[0].obs[row - B] + 1) continue;
     ++breaks;
     for (std::size_t b = 0; b < B; ++b)
-      CHECK(r.terminated[row - B + b] + r.truncated[row - B + b] > 0);
+      CHECK(r.policies[0].terminated[row - B + b] + r.policies[0].truncated[row - B + b] > 0);
   }
   return breaks;
 }
@@ -182,7 +197,7 @@ task<> generate_side_by_side(system& sys) {
     for (int i = 0; i < 3; ++i) three.push_back(generate_rollout(roles));
     const auto made = co_await all(std::move(three));
     for (const auto& r : made) {
-      CHECK(r.obs.size() == 40 * B);
+      CHECK(r.policies[0].obs.size() == 40 * B);
       CHECK(breaks_in(r) <= r.losses);  // none between rows, where nothing was lost
       losses += r.losses;
     }
@@ -194,27 +209,29 @@ task<> generate_twice(system& sys) {
   counting::fail_at = 0;
   const auto roles = co_await serve_roles(sys, 4);
   const auto first = co_await generate_rollout(roles);
-  CHECK(first.obs == floats{0, 0, 1, 1, 2, 2, 3, 3});
-  CHECK(first.reward == floats(8, 1.0f));
-  CHECK(first.truncated == bytes{0, 0, 0, 0, 1, 1, 0, 0});
-  CHECK(first.valid == bytes(8, 1));
-  CHECK(first.cuts.size() == 2);
-  CHECK(first.final_obs == floats{3, 3});
-  CHECK(first.bootstrap_obs == floats{4, 4});
+  CHECK(first.policies[0].obs == floats{0, 0, 1, 1, 2, 2, 3, 3});
+  CHECK(first.policies[0].reward == floats(8, 1.0f));
+  CHECK(first.policies[0].truncated == bytes{0, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(first.policies[0].valid == bytes(8, 1));
+  CHECK(first.policies[0].cuts.size() == 2);
+  CHECK(first.policies[0].final_obs == floats{3, 3});
+  CHECK(first.policies[0].bootstrap_obs == floats{4, 4});
   CHECK(first.version == 4);
   CHECK(first.episodes.size() == 2);
   CHECK(first.episodes[0].step == 2);
   CHECK(first.episodes[0].episode_return == 3);
 
   const auto second = co_await generate_rollout(roles);
-  CHECK(second.obs == floats{4, 4, 5, 5, 6, 6, 7, 7});  // goes on where the first ended
-  CHECK(second.truncated == bytes{0, 0, 1, 1, 0, 0, 0, 0});
-  const auto values = co_await roles.policies.route<&policy::values>(floats{6, 6, 8, 8}, false);
-  CHECK(second.final_value == floats{values[0], values[1]});
-  CHECK(second.bootstrap_value == floats{values[2], values[3]});
-  CHECK(first.value[0] == first.value[1]);
-  const auto first_values = co_await roles.policies.route<&policy::values>(first.obs, false);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(first.value[i] == Approx(first_values[i]).margin(1e-6));
+  CHECK(second.policies[0].obs == floats{4, 4, 5, 5, 6, 6, 7, 7});  // goes on where the first ended
+  CHECK(second.policies[0].truncated == bytes{0, 0, 1, 1, 0, 0, 0, 0});
+  const auto values = co_await roles.policies[0].route<&policy::values>(floats{6, 6, 8, 8}, false);
+  CHECK(second.policies[0].final_value == floats{values[0], values[1]});
+  CHECK(second.policies[0].bootstrap_value == floats{values[2], values[3]});
+  CHECK(first.policies[0].value[0] == first.policies[0].value[1]);
+  const auto first_values =
+      co_await roles.policies[0].route<&policy::values>(first.policies[0].obs, false);
+  for (std::size_t i = 0; i < 8; ++i)
+    CHECK(first.policies[0].value[i] == Approx(first_values[i]).margin(1e-6));
 }
 
 task<> generate_with_failure(system& sys) {
@@ -223,8 +240,8 @@ task<> generate_with_failure(system& sys) {
   const auto made = co_await generate_rollout(roles);
   counting::fail_at = 0;
   // Steps 4 to 6 were of the episode that failed in its third.
-  CHECK(made.valid == bytes{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
-  CHECK(made.terminated == bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0});
+  CHECK(made.policies[0].valid == bytes{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(made.policies[0].terminated == bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0});
   CHECK(made.episodes.size() == 2);
 }
 
@@ -243,9 +260,9 @@ task<> train_on_cut_episodes(system& sys) {
   counting::fail_at = 0;
   const auto roles = co_await serve_roles(sys, 6);
   const weights known{5, seven_everywhere(), {}};
-  co_await roles.policies.fanout<&policy::update>(known);
+  co_await roles.policies[0].fanout<&policy::update>(known);
   const auto made = co_await generate_rollout(roles);
-  CHECK(made.final_value == floats(4, 7.0f));
+  CHECK(made.policies[0].final_value == floats(4, 7.0f));
   // Two episodes of each environment, cut after 3 steps whose rewards are 1: G = 1 + 0.9 G'.
   const double last = 1 + 0.9 * 7, middle = 1 + 0.9 * last, first = 1 + 0.9 * middle;
   const auto square = [](double off) { return off * off; };
@@ -263,8 +280,8 @@ task<> train_on_cut_episodes(system& sys) {
 /// In which rows of an environment that stands still other noise was explored by, [T, B].
 std::vector<bool> changes_in(const rollout& r) {
   std::vector<bool> changes;
-  for (std::size_t i = B; i < r.continuous.size(); ++i) {
-    changes.push_back(r.continuous[i] != r.continuous[i - B]);
+  for (std::size_t i = B; i < r.policies[0].continuous.size(); ++i) {
+    changes.push_back(r.policies[0].continuous[i] != r.policies[0].continuous[i - B]);
   }
   return changes;
 }
@@ -275,30 +292,31 @@ task<> generate_with_noise(system& sys) {
   auto roles = co_await serve_roles(sys, 5, 1, make_vector<still>, acting);
   const auto one = co_await generate_rollout(roles);
   CHECK(changes_in(one) == std::vector<bool>(4 * B, false));
-  CHECK(one.continuous[0] != one.continuous[1]);  // each environment its own
-  CHECK(one.log_prob[0] == one.log_prob[B]);
+  CHECK(one.policies[0].continuous[0] !=
+        one.policies[0].continuous[1]);  // each environment its own
+  CHECK(one.policies[0].log_prob[0] == one.policies[0].log_prob[B]);
   const auto another = co_await generate_rollout(roles);
-  CHECK(another.continuous[0] != one.continuous[0]);
+  CHECK(another.policies[0].continuous[0] != one.policies[0].continuous[0]);
   roles.sde_sample_freq = 2;
   const auto often = co_await generate_rollout(roles);
   CHECK(changes_in(often) == std::vector<bool>{false, false, true, true, false, false, true, true});
   roles.deterministic = true;
   const auto likeliest = co_await generate_rollout(roles);
   CHECK(changes_in(likeliest) == std::vector<bool>(4 * B, false));
-  CHECK(likeliest.continuous[0] == likeliest.continuous[1]);
+  CHECK(likeliest.policies[0].continuous[0] == likeliest.policies[0].continuous[1]);
 }
 
 }  // namespace
 
 TEST_CASE("rollout: rows stand in the order of time, environments side by side") {
   const auto made = add_all({quiet_step(), quiet_step(), quiet_step()});
-  CHECK(made.obs == floats{0, 0.5f, 1, 1.5f, 2, 2.5f});
-  CHECK(made.discrete == std::vector<std::int64_t>{0, 1, 0, 1, 0, 1});
-  CHECK(made.log_prob == floats{0, -0.5f, -1, -1.5f, -2, -2.5f});
-  CHECK(made.value == floats{0, 0.5f, 1, 1.5f, 2, 2.5f});
-  CHECK(made.reward == floats{1, 2, 1, 2, 1, 2});
-  CHECK(made.valid == bytes(6, 1));
-  CHECK(made.cuts.empty());
+  CHECK(made.policies[0].obs == floats{0, 0.5f, 1, 1.5f, 2, 2.5f});
+  CHECK(made.policies[0].discrete == std::vector<std::int64_t>{0, 1, 0, 1, 0, 1});
+  CHECK(made.policies[0].log_prob == floats{0, -0.5f, -1, -1.5f, -2, -2.5f});
+  CHECK(made.policies[0].value == floats{0, 0.5f, 1, 1.5f, 2, 2.5f});
+  CHECK(made.policies[0].reward == floats{1, 2, 1, 2, 1, 2});
+  CHECK(made.policies[0].valid == bytes(6, 1));
+  CHECK(made.policies[0].cuts.empty());
 }
 
 TEST_CASE("rollout: an episode that was cut keeps its last observation, one that ended doesn't") {
@@ -307,10 +325,10 @@ TEST_CASE("rollout: an episode that was cut keeps its last observation, one that
   end(b, 0, true, false, 8);  // ended
   end(c, 0, true, true, 9);   // ended, in its last step: nothing to expect from there
   const auto made = add_all({a, b, c});
-  REQUIRE(made.cuts.size() == 1);
-  CHECK(made.cuts[0].step == 0);
-  CHECK(made.cuts[0].index == 1);
-  CHECK(made.final_obs == floats{7});
+  REQUIRE(made.policies[0].cuts.size() == 1);
+  CHECK(made.policies[0].cuts[0].step == 0);
+  CHECK(made.policies[0].cuts[0].index == 1);
+  CHECK(made.policies[0].final_obs == floats{7});
   CHECK(made.episodes.size() == 3);
   CHECK(made.episodes[1].step == 1);
   CHECK(made.episodes[1].episode_return == 18);
@@ -324,9 +342,9 @@ TEST_CASE("rollout: a failed episode's rows are invalid, and end with a terminat
   fail(broken, 1);
   const auto made = add_all({quiet_step(), ended, quiet_step(), broken, quiet_step()});
   // Environment 0 failed in its second episode, environment 1 in one that began before.
-  CHECK(made.valid == bytes{1, 0, 1, 0, 0, 0, 0, 0, 1, 1});
-  CHECK(made.terminated == bytes{0, 0, 1, 0, 0, 0, 1, 1, 0, 0});
-  CHECK(made.cuts.empty());
+  CHECK(made.policies[0].valid == bytes{1, 0, 1, 0, 0, 0, 0, 0, 1, 1});
+  CHECK(made.policies[0].terminated == bytes{0, 0, 1, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(made.policies[0].cuts.empty());
   CHECK(made.episodes.size() == 1);
 }
 
@@ -336,7 +354,7 @@ TEST_CASE("rollout: a reset that had to be repeated costs no row") {
   fail(ended, 0, true);
   ended.reward[0] = 1.0;
   const auto made = add_all({quiet_step(), ended});
-  CHECK(made.valid == bytes(4, 1));
+  CHECK(made.policies[0].valid == bytes(4, 1));
 }
 
 TEST_CASE("rollout: knows the oldest and the newest weights that acted") {
@@ -358,7 +376,7 @@ TEST_CASE("to_batch: rollouts lie side by side, and so do their cuts") {
   rollouts.push_back(add_all({cut_1, quiet_step()}, {5, 5}));
   rollouts.push_back(add_all({quiet_step(), cut_0}, {4, 5}));
   rollouts.push_back(add_all({quiet_step(), broken}, {6, 6}));
-  const auto batch = to_batch(rollouts, one_number, true);
+  const auto batch = to_batch({.rollouts = rollouts, .stale = true}, one_number);
   check(batch, one_number, true);
 
   CHECK(batch.steps() == 2);
@@ -382,17 +400,20 @@ TEST_CASE("to_batch: rollouts lie side by side, and so do their cuts") {
 
 TEST_CASE("to_batch: one rollout, without a cut, and with continuous actions") {
   const network_shape continuous{.obs_size = 1, .continuous_size = 2};
-  rollout made(1, 1);
-  made.add(0, {3.0f}, {.discrete = {}, .continuous = {0.5f, -9.0f}, .log_prob = {-1}, .value = {2}},
-           {.obs = {4}, .reward = {1}, .terminated = {0}, .truncated = {0}});
-  made.bootstrap_obs = {4};
-  made.bootstrap_value = {5};
-  const auto batch = to_batch({made}, continuous, false);
+  const agent_rows one(continuous);
+  const policy_rows seen(one, {3.0f}), last(one, {4.0f});
+  rollout_writer writer(one, 1, 1);
+  const act_reply answer{
+      .discrete = {}, .continuous = {0.5f, -9.0f}, .log_prob = {-1}, .value = {2}};
+  writer.add(0, 0, seen, {&answer, 1}, {.reward = {1}, .terminated = {0}, .truncated = {0}}, last);
+  auto made = writer.finish({&last, 1});
+  made.policies[0].bootstrap_value = {5};
+  const auto batch = to_batch({.rollouts = {made}}, continuous);
   check(batch, continuous, true);
   CHECK(at::equal(batch.action.view({2}), at::tensor({0.5f, -9.0f})));  // not clipped
   CHECK(batch.final_obs.size(0) == 0);
   CHECK_FALSE(batch.proximal_correction);
-  CHECK_THROWS_WITH(to_batch({}, continuous, false), has_text("expected at least one rollout"));
+  CHECK_THROWS_WITH(to_batch({}, continuous), has_text("expected at least one rollout"));
 }
 
 TEST_CASE("generate_rollout: rollouts follow one another without a gap") { play(generate_twice); }
@@ -428,14 +449,14 @@ TEST_CASE("generate_rollout: groups give what one replica of all their environme
     system sys(
         {.deterministic = true, .seed = seed, .faults = fault_plan::parse("delay=0.2:10ms")});
     const auto made = sys.run(generate_grouped(sys, groups));
-    CHECK(made.obs == whole.obs);
-    CHECK(made.discrete == whole.discrete);
-    CHECK(made.log_prob == whole.log_prob);
-    CHECK(made.value == whole.value);
-    CHECK(made.reward == whole.reward);
-    CHECK(made.terminated == whole.terminated);
-    CHECK(made.bootstrap_obs == whole.bootstrap_obs);
-    CHECK(made.bootstrap_value == whole.bootstrap_value);
+    CHECK(made.policies[0].obs == whole.policies[0].obs);
+    CHECK(made.policies[0].discrete == whole.policies[0].discrete);
+    CHECK(made.policies[0].log_prob == whole.policies[0].log_prob);
+    CHECK(made.policies[0].value == whole.policies[0].value);
+    CHECK(made.policies[0].reward == whole.policies[0].reward);
+    CHECK(made.policies[0].terminated == whole.policies[0].terminated);
+    CHECK(made.policies[0].bootstrap_obs == whole.policies[0].bootstrap_obs);
+    CHECK(made.policies[0].bootstrap_value == whole.policies[0].bootstrap_value);
     REQUIRE(made.episodes.size() == whole.episodes.size());
     REQUIRE_FALSE(made.episodes.empty());
     for (std::size_t i = 0; i < made.episodes.size(); ++i) {
@@ -455,7 +476,7 @@ TEST_CASE("generate_rollout: groups that lose steps make all their rows") {
     const auto made = sys.run(generate_grouped(sys, groups));
     check(made, pole);
     CHECK(made.steps == 100);
-    CHECK(made.reward.size() == 100 * poles);
+    CHECK(made.policies[0].reward.size() == 100 * poles);
     losses += made.losses;
   }
   CHECK(losses > 10);
@@ -474,21 +495,23 @@ TEST_CASE("generate_rollout: one group's environments step while another's do") 
 }
 
 TEST_CASE("rollout: environments that are lost cost the episodes under way, and nothing before") {
-  rollout made(4, B);
+  rollout_writer writer(rows_of_one, 4, B);
+  writer.lose_environments(0, B);  // before the first row there is nothing to lose
   auto first = quiet_step();
   end(first, 1, false, true, 7);  // index 1 begins a new episode in row 1
-  made.add(0, {0, 0}, acted(0, 0), first);
-  made.lose_environments(1, 0, B);
-  made.add(1, {1, 1}, acted(1, 0), quiet_step());
-  made.add(2, {2, 2}, acted(2, 0), quiet_step());
-  made.lose_environments(3, 0, B);
-  made.add(3, {3, 3}, acted(3, 0), quiet_step());
-  CHECK(made.losses == 2);
-  CHECK(made.valid == bytes{0, 1, 0, 0, 0, 0, 1, 1});
-  CHECK(made.terminated == bytes{1, 0, 0, 0, 1, 1, 0, 0});
-  CHECK(made.truncated == bytes{0, 1, 0, 0, 0, 0, 0, 0});  // its value still counts
-  made.lose_environments(0, 0, B);  // before the first row there is nothing to lose
-  CHECK(made.valid[1] == 1);
+  add(writer, 0, first);
+  writer.lose_environments(0, B);
+  add(writer, 1, quiet_step());
+  add(writer, 2, quiet_step());
+  writer.lose_environments(0, B);
+  add(writer, 3, quiet_step());
+  const auto last = rows(4, 4);
+  const auto made = writer.finish({&last, 1});
+  const auto& of = made.policies[0];
+  CHECK(made.losses == 3);
+  CHECK(of.valid == bytes{0, 1, 0, 0, 0, 0, 1, 1});
+  CHECK(of.terminated == bytes{1, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(of.truncated == bytes{0, 1, 0, 0, 0, 0, 0, 0});  // its value still counts
 }
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 #include "actors/torch/torch.hpp"
 
-#include "algorithms/multi_agent/on_policy/joint_rollout.hpp"
+#include "algorithms/on_policy/rollout_writer.hpp"
 
 #include "actors/environments/vector_env.hpp"
 #include "algorithms/losses/gae.hpp"
@@ -29,16 +29,15 @@ act_reply reply_for(std::size_t rows, std::int64_t choice, std::int64_t version)
 
 /// A rollout of T steps in which every agent chooses `choice`.
 template <class World>
-joint_rollout rollout_of(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
-                         reward_sharing sharing = {}, std::int64_t choice = 1,
-                         bool limits_end = false) {
+rollout rollout_of(std::int64_t T, std::size_t B, const std::vector<std::string>& policies,
+                   reward_sharing sharing = {}, std::int64_t choice = 1, bool limits_end = false) {
   vector_env<World> worlds(B);
   const auto spec = worlds.spec();
   const auto shape = joint_shape(spec, policies, {.agent_ids = false});
   const agent_rows rows(shape, spec.action_space);
-  joint_rollout_writer writer(rows, spec.agents.size(), T, static_cast<std::int64_t>(B), sharing,
-                              false, limits_end);
-  auto obs = worlds.reset(1).obs;
+  rollout_writer writer(rows, T, static_cast<std::int64_t>(B),
+                        {.sharing = sharing, .limits_end = limits_end});
+  policy_rows seen(rows, worlds.reset(1).obs);
   for (std::int64_t t = 0; t < T; ++t) {
     std::vector<act_reply> acted;
     for (std::size_t p = 0; p < rows.policies(); ++p) {
@@ -47,12 +46,13 @@ joint_rollout rollout_of(std::int64_t T, std::size_t B, const std::vector<std::s
     env_actions actions;
     actions.discrete.assign(B * spec.agents.size(), choice);
     const auto after = worlds.step(actions);
-    writer.add(t, obs, acted, after);
-    obs = after.obs;
+    const policy_rows next(rows, after.obs);
+    writer.add(t, 0, seen, acted, after, next);
+    seen = next;
   }
-  auto made = writer.finish(obs);
-  for (auto& of : made.of_policy) {
-    of.bootstrap_value.assign(static_cast<std::size_t>(of.environments), 0);
+  auto made = writer.finish({&seen, 1});
+  for (auto& of : made.policies) {
+    of.bootstrap_value.assign(static_cast<std::size_t>(of.columns), 0);
     of.final_value.assign(of.cuts.size(), 0);
   }
   CHECK_NOTHROW(check(made, shape));
@@ -74,11 +74,11 @@ std::vector<int> column_of(const std::vector<std::uint8_t>& flags, std::size_t c
 
 }  // namespace
 
-TEST_CASE("joint_rollout: an agent that comes back after its end has another episode") {
+TEST_CASE("rollout_writer: an agent that comes back after its end has another episode") {
   // In the second case an agent's part lasts until all have ended, unless it comes back.
   const auto weight = GENERATE(0.0, 0.5);
   const auto made = rollout_of<testing::returning>(6, 1, {"p", "p"}, {.weight = weight});
-  const auto& of = made.of_policy.at(0);
+  const auto& of = made.policies.at(0);
   const auto rows = weight > 0 ? 6 : 5;
   CHECK(std::ranges::count(column_of(of.valid, 2, 1), 1) == rows);
   const auto rewards = column_of(of.reward, 2, 1);
@@ -89,12 +89,12 @@ TEST_CASE("joint_rollout: an agent that comes back after its end has another epi
         (weight > 0 ? std::vector<int>{0, 0, 1, 0, 0, 1} : std::vector<int>{0, 1, 0, 0, 1}));
 }
 
-TEST_CASE("joint_rollout: agents that always act have a row for each step") {
+TEST_CASE("rollout_writer: agents that always act have a row for each step") {
   const auto made = rollout_of<meeting>(10, 3, {"walker", "walker"});
-  REQUIRE(made.of_policy.size() == 1);
-  const auto& of = made.of_policy[0];
+  REQUIRE(made.policies.size() == 1);
+  const auto& of = made.policies[0];
   CHECK(of.steps == 10);
-  CHECK(of.environments == 6);
+  CHECK(of.columns == 6);
   CHECK(std::ranges::count(of.valid, 1) == 60);
   CHECK(column_of(of.truncated, 6, 4) == std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
   CHECK(of.cuts.size() == 6);
@@ -102,39 +102,38 @@ TEST_CASE("joint_rollout: agents that always act have a row for each step") {
   CHECK(made.episodes[0].agent_returns.size() == 2);
   CHECK(column_of(of.log_prob, 6, 4) == std::vector<float>(10, 4.0f));
   CHECK(made.version == 10);
-  CHECK(of.version == 10);
   CHECK(made.last_version == 19);
 }
 
-TEST_CASE("joint_rollout: a time limit counts as an end where it shall") {
+TEST_CASE("rollout_writer: a time limit counts as an end where it shall") {
   const auto made = rollout_of<meeting>(10, 3, {"walker", "walker"}, {}, 1, true);
-  const auto& of = made.of_policy[0];
+  const auto& of = made.policies[0];
   CHECK(column_of(of.terminated, 6, 4) == std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
   CHECK(column_of(of.truncated, 6, 4) == std::vector<int>(10, 0));
   CHECK(of.cuts.empty());
   // An agent that its own limit cuts off gets its share of the reward until the episode ends.
   const auto shared = rollout_of<testing::leaving>(5, 1, {"p", "p", "p"}, {.weight = 1}, 1, true);
-  CHECK(column_of(shared.after_end.at(0), 3, 0) == std::vector<int>{0, 0, 1, 1, 1});
-  CHECK(column_of(shared.of_policy[0].terminated, 3, 0) == std::vector<int>{0, 0, 0, 0, 1});
-  CHECK(shared.of_policy[0].cuts.empty());
+  CHECK(column_of(shared.policies[0].after_end, 3, 0) == std::vector<int>{0, 0, 1, 1, 1});
+  CHECK(column_of(shared.policies[0].terminated, 3, 0) == std::vector<int>{0, 0, 0, 0, 1});
+  CHECK(shared.policies[0].cuts.empty());
 }
 
-TEST_CASE("joint_rollout: each policy has the agents that it plays") {
+TEST_CASE("rollout_writer: each policy has the agents that it plays") {
   const auto made = rollout_of<meeting>(4, 2, {"a", "b"});
   const auto shared = rollout_of<meeting>(4, 2, {"a", "a"});
-  REQUIRE(made.of_policy.size() == 2);
+  REQUIRE(made.policies.size() == 2);
   for (std::size_t agent = 0; agent < 2; ++agent) {
     for (std::size_t world = 0; world < 2; ++world) {
-      CHECK(column_of(made.of_policy[agent].reward, 2, world) ==
-            column_of(shared.of_policy[0].reward, 4, 2 * world + agent));
+      CHECK(column_of(made.policies[agent].reward, 2, world) ==
+            column_of(shared.policies[0].reward, 4, 2 * world + agent));
     }
   }
 }
 
-TEST_CASE("joint_rollout: an agent that acts in turn has its steps one after another") {
+TEST_CASE("rollout_writer: an agent that acts in turn has its steps one after another") {
   const auto made = rollout_of<turns>(turns::count + 5, 1, {"p", "p", "p"});
-  const auto& of = made.of_policy[0];
-  REQUIRE(of.environments == 3);
+  const auto& of = made.policies[0];
+  REQUIRE(of.columns == 3);
   // Its own step is worth 1 and 10, which come in the next two steps.
   for (std::size_t player = 0; player < 3; ++player) {
     CAPTURE(player);
@@ -162,13 +161,13 @@ TEST_CASE("joint_rollout: an agent that acts in turn has its steps one after ano
   CHECK(of.final_obs[0] == 5);
 }
 
-TEST_CASE("joint_rollout: an agent that has ended gets its share until the episode ends for all") {
+TEST_CASE("rollout_writer: an agent that has ended gets its share until the episode ends for all") {
   using testing::leaving;
   // agent_1 ends by itself with step 2, and the episode is cut off with step 4. All choose alike,
   // so those that are there get 1 each.
   const auto made = rollout_of<leaving>(7, 1, {"p", "p", "p"}, {.weight = 1});
-  const auto& of = made.of_policy[0];
-  const auto after = [&](std::size_t agent) { return column_of(made.after_end.at(0), 3, agent); };
+  const auto& of = made.policies[0];
+  const auto after = [&](std::size_t agent) { return column_of(of.after_end, 3, agent); };
   CHECK(after(1) == std::vector<int>{0, 0, 0, 1, 1, 0, 0});
   const auto rewards = column_of(of.reward, 3, 1);
   const float third = 1.0f / 3;
@@ -197,32 +196,32 @@ TEST_CASE("joint_rollout: an agent that has ended gets its share until the episo
 
   for (const auto& without : {reward_sharing{.weight = 1, .after_end = false}, reward_sharing()}) {
     const auto ends = rollout_of<leaving>(7, 1, {"p", "p", "p"}, without);
-    CHECK(ends.after_end.empty());
-    CHECK(column_of(ends.of_policy[0].terminated, 3, 1)[2] == 1);
+    CHECK(ends.policies[0].after_end.empty());
+    CHECK(column_of(ends.policies[0].terminated, 3, 1)[2] == 1);
     // The next row is of the next episode.
-    CHECK(column_of(ends.of_policy[0].valid, 3, 1) == std::vector<int>{1, 1, 1, 1, 1, 0, 0});
+    CHECK(column_of(ends.policies[0].valid, 3, 1) == std::vector<int>{1, 1, 1, 1, 1, 0, 0});
   }
 }
 
-TEST_CASE("joint_rollout: an agent that has ended goes on behind the end of the rollout") {
+TEST_CASE("rollout_writer: an agent that has ended goes on behind the end of the rollout") {
   const auto made = rollout_of<testing::leaving>(4, 2, {"p", "p", "p"}, {.weight = 1});
-  const auto& of = made.of_policy[0];
-  CHECK(column_of(made.after_end.at(0), 6, 4) == std::vector<int>{0, 0, 0, 1});
+  const auto& of = made.policies[0];
+  CHECK(column_of(of.after_end, 6, 4) == std::vector<int>{0, 0, 0, 1});
   CHECK(column_of(of.terminated, 6, 4) == std::vector<int>(4, 0));
   CHECK(column_of(of.truncated, 6, 4) == std::vector<int>(4, 0));  // bootstrap_obs goes on
 }
 
-TEST_CASE("joint_rollout: rewards are shared by their weight") {
+TEST_CASE("rollout_writer: rewards are shared by their weight") {
   const auto own = rollout_of<turns>(6, 1, {"p", "q", "q"});
   const auto half = rollout_of<turns>(6, 1, {"p", "q", "q"}, {.weight = 0.5});
   const auto of_policy =
       rollout_of<turns>(6, 1, {"p", "q", "q"}, {.weight = 1, .team = reward_team::policy});
-  CHECK(own.of_policy[1].reward[0] == 11);
+  CHECK(own.policies[1].reward[0] == 11);
   // Before player 0 acts again in step 3, all get 1 in step 1 and 11 in step 2.
-  CHECK(half.of_policy[0].reward[0] == Approx(0.5 * 11 + 0.5 * (1.0 + 11.0) / 3));
-  CHECK(of_policy.of_policy[0].reward[0] == 11);
+  CHECK(half.policies[0].reward[0] == Approx(0.5 * 11 + 0.5 * (1.0 + 11.0) / 3));
+  CHECK(of_policy.policies[0].reward[0] == 11);
   // Player 1 acts in steps 1 and 4: its team has 1 in step 2, 11 in step 3.
-  CHECK(of_policy.of_policy[1].reward[0] == Approx(6));
+  CHECK(of_policy.policies[1].reward[0] == Approx(6));
 }
 
 }  // namespace troupe
