@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <list>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -79,11 +80,14 @@ struct hub {
       then();
       return;
     }
-    workers->post([this, work = std::move(work), then = std::move(then)]() mutable {
+    // `then` has a place of its own, because moving a function copies what it has captured as
+    // const. A worker with such a copy could be the last to hold a session, and would destroy it.
+    auto kept = std::make_unique<Then>(std::move(then));
+    workers->post([this, work = std::move(work), then = std::move(kept)]() mutable {
       const auto spent = timed(work);
-      boost::asio::post(io, [this, spent, then = std::move(then)]() mutable {
+      boost::asio::post(io, [this, spent, then = std::move(then)] {
         note(spent);
-        then();
+        (*then)();
       });
     });
   }
