@@ -4,6 +4,8 @@
 
 #include "actors/torch/torch.hpp"
 
+#include <cmath>
+
 #include "actors/gradients/torch_graph.hpp"
 #include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/multi_agent/off_policy/iql/learner.hpp"
@@ -127,6 +129,9 @@ parity compare(kink_watch& watch, joint_q_learner& learner, const transition_bat
   // The gradient of few rows can be the small rest of large values.
   const auto single = reference_of(learner, batch, at::kFloat);
   watch.see_rounding(relative_distance(single.gradient, gradient));
+  // A TD error that is the small rest of large Q values has no more right digits than these.
+  constexpr double rounding = 6e-8;
+  watch.see_rounding(rounding * std::abs(expected.q_mean) / std::sqrt(expected.loss));
   const auto found = learner.update(batch);
   CHECK(found["train/loss"] == Approx(expected.loss).epsilon(1e-4).margin(1e-6));
   CHECK(found["train/q_mean"] == Approx(expected.q_mean).epsilon(1e-4).margin(1e-5));
