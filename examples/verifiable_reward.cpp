@@ -31,8 +31,8 @@ using troupe::ppo_learner;
 const std::string tokens = "0123456789abcdef";
 const troupe::network_shape shape{.obs_size = 20, .discrete_actions = 16};  // of the 16 tokens
 
-struct text_pair {  // a question and its answer, or a model's answer and the right one
-  std::string text, expected;
+struct text_pair {
+  std::string text, expected;  // a question and its answer, or a model's answer and the right one
 };
 using questions = troupe::dataset<text_pair>;
 using judge = troupe::weighted_reward<text_pair>;
@@ -76,22 +76,20 @@ troupe::task<episode> generate_episode(roles r) {
   const auto reply = co_await r.policies.route<&troupe::policy::act>(request);
   text_pair answer{{tokens[reply.discrete[0]]}, asked.expected};
   const auto judged = co_await r.rewards.route<&judge::evaluate>(answer);
-
   const troupe::agent_rows rows(shape);
   troupe::rollout_writer writer(rows, 1, 1);
   const troupe::env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
   const troupe::policy_rows seen(rows, request.obs);
   writer.add(0, 0, seen, {&reply, 1}, ended, seen);
-  episode made{writer.finish({&seen, 1}), judged, reply.version};
-  made.row.policies[0].bootstrap_value = {0};  // the episode has ended, so it does not count
-  co_return made;
+  auto row = writer.finish({&seen, 1});
+  row.policies[0].bootstrap_value = {0};  // the episode has ended, so it does not count
+  co_return episode{std::move(row), judged, reply.version};
 }
 
 troupe::task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
   troupe::training_rollouts batch{.stale = stale};
   for (auto& e : episodes) batch.rollouts.push_back(std::move(e.row));
-  const std::optional<double> lr;  // none: the options have it
-  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0, lr);
+  co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch), 1.0, std::nullopt);
   co_return co_await r.learner.route<&ppo_trainer::push_weights>(r.policies);
 }
 
@@ -122,11 +120,10 @@ troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   const double before = co_await right_answers(r);
   loops::hooks<episode> hooks{
       .train = [&](std::vector<episode> batch) { return train(r, async, std::move(batch)); }};
-  if (async) {
+  if (async)
     co_await loops::asynchronous(r, generate_episode, hooks, {.rollouts = 128, .updates = 300});
-  } else {
+  else
     co_await loops::synchronous(r, generate_episode, hooks, {.batch = 128, .updates = 300});
-  }
   const double after = co_await right_answers(r);
   std::printf("%s: %.0f %% right before, %.0f %% after\n", mode.c_str(), 100 * before, 100 * after);
   co_return after;
