@@ -51,7 +51,8 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
                      : trainer_.try_route<&on_policy_trainer::train_step>(batch, progress_remaining,
                                                                           chosen_lr);
   };
-  const auto learned = co_await make_update<learner_report>(in, train, [this] { return push(); });
+  const auto give = [this] { return push(); };
+  const auto learned = co_await make_update<learner_report>(in, train, give);
   co_await record(learned);
   co_return in.progress.version;
 }
