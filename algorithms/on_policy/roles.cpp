@@ -160,7 +160,10 @@ task<> on_policy::serve_environments(const checkpoint* from) {
     }
     roles.normalizer = std::make_shared<run_normalizer>(columns, c.env.normalize_reward);
     for (std::size_t i = 0; in.settings.init && c.env.normalize_obs && i < columns.size(); ++i) {
-      roles.normalizer->start_from(i, obs_statistics_of(in.settings.init->model, i));
+      const auto seen = obs_statistics_of(in.settings.init->model, i);
+      const auto is_zero = [](double mean) { return mean == 0; };
+      // A policy that did not learn in the model's run has seen nothing.
+      if (!std::ranges::all_of(seen.mean(), is_zero)) roles.normalizer->start_from(i, seen);
     }
   }
   environments_expected_ = replicas;

@@ -74,12 +74,13 @@ struct policy_rollout : rollout_columns<rollout_column> {
 struct rollout {
   /// An episode that ended in this rollout.
   struct episode {
-    std::int64_t step;                       ///< The step of its end, below T.
-    double episode_return;                   ///< With several agents the mean of their returns.
-    std::int64_t length;                     ///< The number of its steps.
-    std::int64_t environment;                ///< Its environment, below B.
-    episode_info info = {};                  ///< Its numbers; see finished_episode::info.
-    std::vector<double> agent_returns = {};  ///< [agents]; empty for a single agent.
+    std::int64_t step;         ///< The step of its end, below T.
+    double episode_return;     ///< With several agents the mean of their returns.
+    std::int64_t length;       ///< The number of its steps.
+    std::int64_t environment;  ///< Its environment, below B.
+    episode_info info = {};    ///< Its numbers; see finished_episode::info.
+    std::vector<double> agent_returns =
+        {};  ///< [agents]; empty where the environment has a single one.
   };
 
   std::vector<policy_rollout> policies;  ///< One for each policy; a single agent has one.

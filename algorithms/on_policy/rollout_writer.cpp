@@ -23,7 +23,8 @@ rollout_writer::rollout_writer(const agent_rows& rows, std::int64_t steps,
 
 double rollout_writer::reward_of(std::size_t environment, std::size_t agent, std::size_t policy,
                                  const env_step& after) const {
-  if (after.agent_reward.empty()) return after.reward[environment];
+  // A single policy may control all agents of an environment: then their mean reward is its own.
+  if (rows_.is_single()) return after.reward[environment];
   const auto agents = rows_.agents().size();
   const auto rewards = std::span(after.agent_reward).subspan(environment * agents, agents);
   const auto& sharing = options_.sharing;
@@ -45,7 +46,7 @@ episode_end rollout_writer::end_of(std::size_t environment, std::size_t agent,
   auto end = after.terminated[environment] != 0  ? episode_end::terminated
              : after.truncated[environment] != 0 ? episode_end::truncated
                                                  : episode_end::none;
-  if (!after.agent_ended.empty()) {
+  if (!rows_.is_single()) {
     const auto agents = rows_.agents().size();
     end = static_cast<episode_end>(after.agent_ended[environment * agents + agent]);
   }

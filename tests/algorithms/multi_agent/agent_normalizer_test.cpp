@@ -132,7 +132,7 @@ TEST_CASE("mappo: with normalize_obs each policy has the statistics of its own a
   CHECK(first.mean()[0] != Approx(second.mean()[0]));
 }
 
-TEST_CASE("ippo: a policy that does not learn sees observations as they are") {
+TEST_CASE("ippo: a frozen policy without a model sees observations as they are") {
   stage on;
   ippo_config config;
   static_cast<multi_agent_on_policy_config&>(config) = short_run();

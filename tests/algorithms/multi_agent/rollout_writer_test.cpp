@@ -3,6 +3,7 @@
 #include "algorithms/on_policy/rollout_writer.hpp"
 
 #include "actors/environments/vector_env.hpp"
+#include "actors/networks/shape_of.hpp"
 #include "algorithms/losses/gae.hpp"
 #include "tests/algorithms/multi_agent/leaving.hpp"
 #include "tests/algorithms/multi_agent/returning.hpp"
@@ -116,6 +117,44 @@ TEST_CASE("rollout_writer: a time limit counts as an end where it shall") {
   CHECK(column_of(shared.policies[0].after_end, 3, 0) == std::vector<int>{0, 0, 1, 1, 1});
   CHECK(column_of(shared.policies[0].terminated, 3, 0) == std::vector<int>{0, 0, 0, 0, 1});
   CHECK(shared.policies[0].cuts.empty());
+}
+
+TEMPLATE_TEST_CASE("rollout_writer: a policy of all agents has the environment's rewards and ends",
+                   "", meeting, testing::leaving) {
+  constexpr std::int64_t T = 12, B = 3;
+  vector_env<TestType> worlds(B);
+  const auto spec = worlds.spec();
+  const auto shape = shape_of(spec);
+  const agent_rows rows(shape, spec.action_space);
+  rollout_writer writer(rows, T, B);
+  policy_rows seen(rows, worlds.reset(1).obs);
+  std::vector<float> rewards;
+  std::vector<std::uint8_t> terminated, truncated;
+  for (std::int64_t t = 0; t < T; ++t) {
+    // In the first environment all agents choose alike.
+    act_reply reply;
+    for (std::size_t i = 0; i < B * spec.agents.size(); ++i) {
+      reply.discrete.push_back(i < spec.agents.size() ? 1 : static_cast<std::int64_t>(i % 3));
+    }
+    reply.log_prob.assign(B, 0.0f);
+    reply.value.assign(B, 0.0f);
+    const auto after = worlds.step({.discrete = reply.discrete});
+    rewards.insert(rewards.end(), after.reward.begin(), after.reward.end());
+    terminated.insert(terminated.end(), after.terminated.begin(), after.terminated.end());
+    truncated.insert(truncated.end(), after.truncated.begin(), after.truncated.end());
+    const policy_rows next(rows, after.obs);
+    writer.add(t, 0, seen, {&reply, 1}, after, next);
+    seen = next;
+  }
+  const auto made = writer.finish({&seen, 1});
+  const auto& of = made.policies.at(0);
+  CHECK(of.columns == B);
+  CHECK(of.reward == rewards);
+  CHECK(of.terminated == terminated);
+  CHECK(of.truncated == truncated);
+  CHECK(of.cuts.size() == static_cast<std::size_t>(std::ranges::count(truncated, 1)));
+  CHECK_FALSE(of.cuts.empty());
+  CHECK(std::ranges::count(of.valid, 1) == T * B);
 }
 
 TEST_CASE("rollout_writer: each policy has the agents that it plays") {

@@ -142,7 +142,8 @@ critic_rows critic_inputs::rows_of(const std::vector<rollout>& rollouts, std::si
   const auto& members = members_[policy];
   std::size_t columns = 0, cuts = 0;
   for (const auto& r : rollouts) {
-    if (r.policies.at(policy).acting.step.empty()) {
+    const auto lacks = [](const policy_rollout& of) { return of.acting.step.empty(); };
+    if (std::ranges::any_of(r.policies, lacks)) {
       throw std::invalid_argument(
           "coma: expected rollouts with policy_rollout::acting, got one without");
     }

@@ -7,7 +7,9 @@ namespace troupe {
 
 on_policy_learner make_learner(const network_shape& shape, const ippo_config& config) {
   const auto options = checked_options(ppo_options_of(config), "ippo");
-  return {shape, options, loss_of(options), config.seed};
+  auto loss = loss_of(options);
+  loss.name = "ippo";
+  return {shape, options, std::move(loss), config.seed};
 }
 
 algorithm algorithm_with(const ippo_config& config) {
