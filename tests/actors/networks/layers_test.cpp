@@ -278,17 +278,20 @@ TEST_CASE("encoder: a name that is not registered is refused, and so is one that
                     Contains("./nowhere.so: expected the path of a plug-in"));
 }
 
+/// Registers an encoder and returns the error of making it for 4 numbers; empty if there is none.
+static std::string refusal_of_encoder(const std::string& name, encoder_function function) {
+  register_encoder(name, std::move(function));
+  std::string message;
+  try {
+    make_encoder(name, 4);
+  } catch (const std::invalid_argument& e) {
+    message = e.what();
+  }
+  return message;
+}
+
 TEST_CASE("encoder: a function that asks for impossible parameters is refused by name") {
-  const auto error = [](const std::string& name, encoder_function function) {
-    register_encoder(name, std::move(function));
-    std::string message;
-    try {
-      make_encoder(name, 4);
-    } catch (const std::invalid_argument& e) {
-      message = e.what();
-    }
-    return message;
-  };
+  const auto error = refusal_of_encoder;
   CHECK_THAT(error("twice", [](network_parameters& p,
                                const variable& x) { return p.dense("a", p.dense("a", x, 3), 3); }),
              Contains("encoder \"twice\": expected parameters of different names, got two "
@@ -354,16 +357,7 @@ TEST_CASE("encoder: whatever its function does wrong with a batch, the error nam
 }
 
 TEST_CASE("encoder: one that mixes the rows of a batch is refused, on both engines") {
-  const auto refusal = [](const std::string& name, encoder_function function) {
-    register_encoder(name, std::move(function));
-    std::string message;
-    try {
-      make_encoder(name, 4);
-    } catch (const std::invalid_argument& e) {
-      message = e.what();
-    }
-    return message;
-  };
+  const auto refusal = refusal_of_encoder;
   const auto expected = Contains(
       "expected features of each row that depend on that row alone; with two random rows "
       "feature 0 of row 0 is ");
