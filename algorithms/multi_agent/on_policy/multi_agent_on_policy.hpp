@@ -8,8 +8,19 @@
 
 #include "algorithms/multi_agent/on_policy/config.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 
 namespace troupe {
+
+/// Returns the learner of one policy of that shape, which learns by PPO. `name` is the algorithm's.
+template <class Config>
+on_policy_learner agent_ppo_learner(const network_shape& shape, const Config& config,
+                                    const char* name) {
+  const auto options = checked_options(ppo_options_of(config), name);
+  auto loss = loss_of(options);
+  loss.name = name;
+  return {shape, options, std::move(loss), config.seed};
+}
 
 /// Makes an on-policy algorithm with several agents for a run. Config is derived from
 /// multi_agent_on_policy_config. With `joint_actions` rollouts have policy_rollout::acting. These

@@ -1,15 +1,11 @@
 #include "algorithms/multi_agent/on_policy/ippo/ippo.hpp"
 
 #include "algorithms/multi_agent/on_policy/multi_agent_on_policy.hpp"
-#include "algorithms/on_policy/ppo/learner.hpp"
 
 namespace troupe {
 
 on_policy_learner make_learner(const network_shape& shape, const ippo_config& config) {
-  const auto options = checked_options(ppo_options_of(config), "ippo");
-  auto loss = loss_of(options);
-  loss.name = "ippo";
-  return {shape, options, std::move(loss), config.seed};
+  return agent_ppo_learner(shape, config, "ippo");
 }
 
 algorithm algorithm_with(const ippo_config& config) {
